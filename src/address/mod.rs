@@ -1,0 +1,1 @@
+//! Address handles from work completions, and Ethernet addresses of GIDs.

@@ -1,0 +1,1 @@
+//! Fork support: keeping registered memory out of child processes.

@@ -1,0 +1,17 @@
+//! What plugins call: registration, context set-up, `verbs_set_ops`, default operations, logging.
+//!
+//! A submodule per thing that a provider does, in the order in which it does them. The kernel
+//! commands that plugins call (`ibv_cmd_*`) are in [`crate::cmd`].
+
+mod buffer;
+pub(crate) mod context;
+mod cq;
+mod defaults;
+mod log;
+mod memory;
+mod ops;
+mod private;
+pub(crate) mod registry;
+
+pub(crate) use defaults::DEFAULT_OPS;
+pub(crate) use private::{ContextPrivate, OpIndex, call_op, extended, op_index, ops, private};

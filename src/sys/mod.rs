@@ -1,0 +1,5 @@
+//! The one place for raw libc: system calls and memory behind small safe functions.
+
+pub(crate) mod env;
+pub(crate) mod errno;
+pub(crate) mod variadic;

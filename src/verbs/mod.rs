@@ -1,0 +1,1 @@
+//! The exported verbs, a file per object: check, convert, call, map the error.
