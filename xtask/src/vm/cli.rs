@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use super::library::Library;
+use super::suite::SuiteRun;
 use super::{Suite, Vm, chroot, rootfs};
 use crate::error::{Context, Error, Result};
 use crate::paths;
@@ -16,6 +18,10 @@ usage: cargo xtask vm COMMAND
   run SUITE SCRIPT [--lib FILE --mode preload|replace] [--share DIR] [--timeout SECONDS]
                                  boot, run the shell script SCRIPT as root, show what it prints;
                                  DIR is /share in the guest
+  suite SUITE [--lib FILE --mode preload|replace] [--no-ioctl] [--only PART] [--record]
+                                 run upstream's tests on rxe0 and compare each test's outcome with
+                                 what is expected; without RDMA ioctls; only tests whose name
+                                 contains PART; write down the outcomes as those expected
   chroot SUITE [--share DIR] -- COMMAND...
                                  run a command in the root file system on this machine's kernel
 
@@ -40,6 +46,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         "run" => run_script(suite, options),
+        "suite" => run_suite(suite, options),
         "chroot" => run_chroot(suite, options),
         other => Err(Error::new(format!("unknown command '{other}'\n\n{USAGE}"))),
     }
@@ -54,18 +61,12 @@ fn run_script(suite: Suite, mut options: Options) -> Result<ExitCode> {
         Some(dir) => absolute(&dir)?,
         None => paths::scratch("run")?,
     };
-    let mut vm = Vm::new(suite).share(&share).hugepages(64);
-    let library = options.value("--lib").map(|file| absolute(&file)).transpose()?;
-    match (library, options.value("--mode").as_deref()) {
-        (None, None) => {}
-        (Some(library), Some("replace")) => vm = vm.replace_library(&library),
-        (Some(library), Some("preload")) => {
-            paths::copy(&library, &share.join("libibverbs.so.1"))?;
-            script.insert_str(0, "export LD_PRELOAD=/share/libibverbs.so.1\n");
-        }
-        _ => return Err(Error::new("--lib FILE goes with --mode preload or --mode replace")),
-    }
+    let library = options.library()?;
     options.done()?;
+    let vm = library.install(Vm::new(suite).share(&share).hugepages(64), &share)?;
+    if let Some(preload) = library.preload() {
+        script.insert_str(0, &format!("export LD_PRELOAD={preload}\n"));
+    }
     let result = vm.run_script(&script, Duration::from_secs(timeout))?;
     print!("{}", result.output()?);
     println!(
@@ -75,6 +76,31 @@ fn run_script(suite: Suite, mut options: Options) -> Result<ExitCode> {
         share.display()
     );
     Ok(exit_code(result.exit))
+}
+
+/// `vm suite`.
+fn run_suite(suite: Suite, mut options: Options) -> Result<ExitCode> {
+    let mut run = SuiteRun::new(suite, options.library()?);
+    if options.flag("--no-ioctl") {
+        run = run.no_ioctl();
+    }
+    if let Some(part) = options.value("--only") {
+        run = run.only(&part);
+    }
+    let record = options.flag("--record");
+    options.done()?;
+    let result = run.run()?;
+    println!("{} in {} s; see {}", result.outcomes, result.time.as_secs(), result.dir.display());
+    if record {
+        let expected = run.expected();
+        println!("recorded in {}", expected.display());
+        return result.outcomes.write(&expected).map(|()| ExitCode::SUCCESS);
+    }
+    for difference in &result.differences {
+        println!("  {difference}");
+    }
+    println!("{} differences from what is expected", result.differences.len());
+    Ok(exit_code(i32::from(!result.differences.is_empty())))
 }
 
 /// `vm chroot`.
@@ -100,22 +126,28 @@ fn absolute(path: &str) -> Result<PathBuf> {
     Path::new(path).canonicalize().context(|| format!("no file {path}"))
 }
 
+/// The options that have no value.
+const FLAGS: [&str; 2] = ["--no-ioctl", "--record"];
+
 /// The arguments of a command, taken one by one.
+#[derive(Default)]
 struct Options {
     positional: std::collections::VecDeque<String>,
     named: Vec<(String, String)>,
+    flags: Vec<String>,
     command: Vec<String>,
 }
 
 impl Options {
     /// Sorts `args`: `--name value` pairs, other words, and what stands after `--`.
     fn parse(args: &[String]) -> Result<Options> {
-        let mut options =
-            Options { positional: Default::default(), named: Vec::new(), command: Vec::new() };
+        let mut options = Options::default();
         let mut args = args.iter().cloned();
         while let Some(arg) = args.next() {
             if arg == "--" {
                 options.command = args.by_ref().collect();
+            } else if FLAGS.contains(&arg.as_str()) {
+                options.flags.push(arg);
             } else if arg.starts_with("--") {
                 let value =
                     args.next().ok_or_else(|| Error::new(format!("{arg} needs a value")))?;
@@ -138,6 +170,19 @@ impl Options {
         Some(self.named.remove(at).1)
     }
 
+    /// Takes the flag `name`, and says whether it was there.
+    fn flag(&mut self, name: &str) -> bool {
+        let before = self.flags.len();
+        self.flags.retain(|found| found != name);
+        self.flags.len() < before
+    }
+
+    /// Takes `--lib` and `--mode`.
+    fn library(&mut self) -> Result<Library> {
+        let file = self.value("--lib").map(|file| absolute(&file)).transpose()?;
+        Library::parse(file, self.value("--mode").as_deref())
+    }
+
     /// Takes the number that option `name` has.
     fn number(&mut self, name: &str) -> Result<Option<u64>> {
         let Some(value) = self.value(name) else { return Ok(None) };
@@ -146,8 +191,8 @@ impl Options {
 
     /// An error if anything is left.
     fn done(self) -> Result<()> {
-        let rest = self.named.iter().map(|(name, _)| name).chain(&self.positional);
-        match rest.chain(&self.command).next() {
+        let rest = self.named.iter().map(|(name, _)| name).chain(&self.flags);
+        match rest.chain(&self.positional).chain(&self.command).next() {
             Some(arg) => Err(Error::new(format!("unexpected argument '{arg}'\n\n{USAGE}"))),
             None => Ok(()),
         }

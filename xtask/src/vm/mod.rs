@@ -4,7 +4,10 @@ pub(crate) mod boot;
 pub(crate) mod chroot;
 pub(crate) mod cli;
 mod initrd;
+pub(crate) mod library;
+pub(crate) mod outcomes;
 mod rootfs;
+pub(crate) mod suite;
 mod suites;
 
 pub(crate) use boot::Vm;

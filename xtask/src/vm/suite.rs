@@ -1,0 +1,179 @@
+//! Upstream's own Python tests on the kernel's software RDMA device.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::library::Library;
+use super::outcomes::Outcomes;
+use super::{Suite, Vm, chroot, rootfs};
+use crate::error::{Context, Error, Result};
+use crate::paths;
+use crate::sh::Cmd;
+
+/// What runs the tests in the guest.
+const RUNNER: &str = include_str!("../../guest/suite.py");
+
+/// The C source of the library that answers RDMA ioctls with ENOTTY.
+const NO_IOCTL: &str = include_str!("../../c/no_ioctl.c");
+
+/// The longest that all tests may take together.
+const TIMEOUT: Duration = Duration::from_secs(900);
+
+/// A run of the test suite to be.
+#[derive(Debug)]
+pub(crate) struct SuiteRun {
+    suite: Suite,
+    library: Library,
+    no_ioctl: bool,
+    only: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct SuiteResult {
+    /// Every test's outcome.
+    pub(crate) outcomes: Outcomes,
+    /// A line for each difference from what is expected.
+    pub(crate) differences: Vec<String>,
+    /// The folder with `output.txt`, `outcomes.tsv` and more.
+    pub(crate) dir: PathBuf,
+    /// The time in the virtual machine, boot included.
+    pub(crate) time: Duration,
+}
+
+impl SuiteRun {
+    /// All tests of the rdma-core release in `suite`, run with `library`.
+    pub(crate) fn new(suite: Suite, library: Library) -> SuiteRun {
+        SuiteRun { suite, library, no_ioctl: false, only: None }
+    }
+
+    /// Lets no RDMA ioctl through, so that the library has to use write commands.
+    pub(crate) fn no_ioctl(mut self) -> SuiteRun {
+        self.no_ioctl = true;
+        self
+    }
+
+    /// Runs only the tests whose full name contains `part`.
+    pub(crate) fn only(mut self, part: &str) -> SuiteRun {
+        self.only = Some(part.to_owned());
+        self
+    }
+
+    /// Runs the tests and compares with what is expected.
+    pub(crate) fn run(&self) -> Result<SuiteResult> {
+        let name = format!("suite-{}-{}", self.suite.name(), self.library.mode());
+        let share = paths::scratch(&name)?;
+        let root = rootfs::root(self.suite)?;
+        copy_tests(&root, &share.join("tests"))?;
+        paths::write(&share.join("suite.py"), RUNNER)?;
+        if self.no_ioctl {
+            build_no_ioctl(self.suite, &share)?;
+        }
+        let vm = self.library.install(Vm::new(self.suite).share(&share), &share)?;
+        let result = vm.run_script(&self.script(&share)?, TIMEOUT)?;
+
+        let mut outcomes = Outcomes::read(&share.join("outcomes.tsv"))
+            .context(|| format!("no test ran; see {}/output.txt", share.display()))?;
+        let mut expected = Outcomes::read(&self.expected())?;
+        if let Some(part) = &self.only {
+            outcomes = outcomes.matching(part);
+            expected = expected.matching(part);
+        }
+        let mut differences = outcomes.differences(&expected);
+        differences.extend(self.wrong_library(&share)?);
+        if result.exit != 0 && !self.is_split() {
+            differences.push(format!("the process died: exit status {}", result.exit));
+        }
+        Ok(SuiteResult { outcomes, differences, dir: share, time: result.time })
+    }
+
+    /// The file with the outcomes that are expected of this run.
+    pub(crate) fn expected(&self) -> PathBuf {
+        let release = self.suite.rdma_core();
+        let name = match (self.suite, self.no_ioctl) {
+            (_, true) => format!("rdma-core-{release}-tests-no-ioctl.tsv"),
+            (Suite::Forky, false) => format!("rdma-core-{release}-tests-on-kernel-7.2-rxe.tsv"),
+            (Suite::Trixie, false) => format!("rdma-core-{release}-tests-on-kernel-6.12-rxe.tsv"),
+            (Suite::Bookworm, false) => format!("rdma-core-{release}-tests-on-kernel-6.1-rxe.tsv"),
+        };
+        paths::checkout().join("xtask/expected").join(name)
+    }
+
+    /// Whether each test module runs in a process of its own.
+    ///
+    /// In 56.1 two of upstream's modules crash the interpreter when it exits, and all of them in
+    /// one process do so earlier.
+    fn is_split(&self) -> bool {
+        self.suite == Suite::Trixie
+    }
+
+    /// The guest's part; it ends with exit status 0 unless the interpreter dies.
+    fn script(&self, share: &Path) -> Result<String> {
+        let no_ioctl = self.no_ioctl.then(|| "/share/no_ioctl.so".to_owned());
+        let preload: Vec<String> = no_ioctl.into_iter().chain(self.library.preload()).collect();
+        let selections = match &self.only {
+            Some(part) => vec![part.clone()],
+            None if self.is_split() => modules(&share.join("tests"))?,
+            None => vec!["tests".to_owned()],
+        };
+        let mut script = format!(
+            "cp -r /share/tests /tmp/tests\ncd /tmp/tests\npreload='{}'\nstatus=0\n",
+            preload.join(" ")
+        );
+        for selection in selections {
+            script.push_str(&format!(
+                "LD_PRELOAD=$preload python3 /share/suite.py /share/outcomes.tsv -v --dev rxe0 \
+                 -k '{selection}'\ncode=$?\n[ $code -le 1 ] || status=$code\n"
+            ));
+        }
+        script.push_str("exit $status\n");
+        Ok(script)
+    }
+
+    /// A difference if the tests had another library than they should.
+    fn wrong_library(&self, share: &Path) -> Result<Option<String>> {
+        let mapped = paths::read(&share.join("outcomes.tsv.libraries"))?;
+        let installed = "/usr/lib/x86_64-linux-gnu/";
+        let right = |path: &str| match self.library.preload() {
+            Some(preload) => path == preload,
+            None => path.starts_with(installed),
+        };
+        if !mapped.is_empty() && mapped.lines().all(right) {
+            return Ok(None);
+        }
+        Ok(Some(format!("the tests used another library: {}", mapped.replace('\n', " "))))
+    }
+}
+
+/// Copies the tests that the package rdma-core installs, and unpacks those that are compressed.
+fn copy_tests(root: &Path, to: &Path) -> Result<()> {
+    paths::make_dir(to.to_owned())?;
+    let mut packed = Vec::new();
+    for file in paths::list(&root.join("usr/share/doc/rdma-core/tests"))? {
+        let copy = to.join(file.file_name().unwrap_or_default());
+        paths::copy(&file, &copy)?;
+        if copy.extension().is_some_and(|ending| ending == "gz") {
+            packed.push(copy);
+        }
+    }
+    Cmd::new("gzip").arg("--decompress").args(packed).quiet().run()
+}
+
+/// The test modules in `dir`, as `-k` selects them.
+fn modules(dir: &Path) -> Result<Vec<String>> {
+    let stem = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".py")?.to_owned();
+        name.starts_with("test_").then(|| format!("tests.{name}."))
+    };
+    Ok(paths::list(dir)?.into_iter().filter_map(stem).collect())
+}
+
+/// Compiles the library without RDMA ioctls into the share, as `no_ioctl.so`.
+fn build_no_ioctl(suite: Suite, share: &Path) -> Result<()> {
+    paths::write(&share.join("no_ioctl.c"), NO_IOCTL)?;
+    let gcc = "gcc -O2 -Wall -Werror -shared -fPIC -o /share/no_ioctl.so /share/no_ioctl.c";
+    let command: Vec<String> = gcc.split(' ').map(str::to_owned).collect();
+    chroot::command(suite, Some(share), &command)?
+        .run()
+        .map_err(|error| Error::new(format!("cannot compile no_ioctl.c: {error}")))
+}
