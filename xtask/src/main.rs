@@ -1,10 +1,13 @@
 //! The project's tasks: `cargo xtask <demo|test|bench|vm>`.
 
 mod cache;
+mod dropin;
 mod error;
+mod matrix;
 mod packages;
 mod paths;
 mod sh;
+mod symbols;
 mod vm;
 
 use std::process::ExitCode;
@@ -15,6 +18,9 @@ use error::{Error, Result};
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
+  exports   write abi-tests/EXPORTS.md, the table of exports and their tests
+  symbols [FILE]  compare the library's exports with the wanted ones
+  dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
   vm        RDMA devices of real Debian kernels in a virtual machine; `cargo xtask vm` says more
 ";
 
@@ -36,10 +42,33 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
     };
     match task.as_str() {
         "vm" => vm::cli::run(rest),
+        "exports" => report(matrix::generate()),
+        "symbols" => report(symbols::check(&library(rest)?)),
+        "dropin" => {
+            let library = library(rest)?;
+            report(symbols::check(&library))?;
+            report(dropin::check_abidiff(&library))?;
+            report(dropin::check_loading(vm::Suite::Forky, &library))
+        }
         "help" | "-h" | "--help" => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)
         }
         other => Err(Error::new(format!("unknown task '{other}'\n\n{USAGE}"))),
     }
+}
+
+/// The library that the argument names, or the release build.
+fn library(args: &[String]) -> Result<std::path::PathBuf> {
+    match args {
+        [] => Ok(paths::target().join("release/libibverbs.so")),
+        [file] => Ok(file.into()),
+        _ => Err(Error::new("one library at most")),
+    }
+}
+
+/// Shows what a check found.
+fn report(found: Result<String>) -> Result<ExitCode> {
+    println!("{}", found?);
+    Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ pub(crate) mod cli;
 mod initrd;
 pub(crate) mod library;
 pub(crate) mod outcomes;
-mod rootfs;
+pub(crate) mod rootfs;
 pub(crate) mod suite;
 mod suites;
 
