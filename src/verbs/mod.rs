@@ -1,1 +1,4 @@
 //! The exported verbs, a file per object: check, convert, call, map the error.
+
+mod rate;
+mod strings;
