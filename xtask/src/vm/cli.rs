@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::library::Library;
 use super::suite::SuiteRun;
-use super::{Suite, Vm, chroot, rootfs};
+use super::{Suite, Vm, chroot, programs, rootfs};
 use crate::error::{Context, Error, Result};
 use crate::paths;
 
@@ -22,6 +22,9 @@ usage: cargo xtask vm COMMAND
                                  run upstream's tests on rxe0 and compare each test's outcome with
                                  what is expected; without RDMA ioctls; only tests whose name
                                  contains PART; write down the outcomes as those expected
+  programs SUITE [--lib FILE] [--only PART]
+                                 run real programs with the suite's library and with FILE, and
+                                 compare what they print; only those whose title contains PART
   chroot SUITE [--share DIR] -- COMMAND...
                                  run a command in the root file system on this machine's kernel
 
@@ -47,6 +50,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         }
         "run" => run_script(suite, options),
         "suite" => run_suite(suite, options),
+        "programs" => run_programs(suite, options),
         "chroot" => run_chroot(suite, options),
         other => Err(Error::new(format!("unknown command '{other}'\n\n{USAGE}"))),
     }
@@ -101,6 +105,19 @@ fn run_suite(suite: Suite, mut options: Options) -> Result<ExitCode> {
     }
     println!("{} differences from what is expected", result.differences.len());
     Ok(exit_code(i32::from(!result.differences.is_empty())))
+}
+
+/// `vm programs`.
+fn run_programs(suite: Suite, mut options: Options) -> Result<ExitCode> {
+    let library = match options.value("--lib") {
+        Some(file) => absolute(&file)?,
+        None => rootfs::root(suite)?.join("usr/lib/x86_64-linux-gnu/libibverbs.so.1"),
+    };
+    let only = options.value("--only").unwrap_or_default();
+    options.done()?;
+    let result = programs::run(suite, &library, &only)?;
+    result.print();
+    result.success().map(|()| ExitCode::SUCCESS)
 }
 
 /// `vm chroot`.

@@ -1,0 +1,205 @@
+"""Runs real verbs programs twice each, with the installed libibverbs and with the one in /share/lib.
+
+A row is one program, or a server and a client. What row number N prints with one of the libraries
+goes to /share/results/N/upstream or /share/results/N/ours: files NAME.out, NAME.err and NAME.code
+for each of its processes, plus the row's title in /share/results/N/title. A row whose output has to
+be the same to the byte has a file "exact" too.
+"""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+RESULTS = "/share/results"
+ADDRESS = "10.0.0.1"
+TCP_PORT = 18515
+
+# The longest that one program may take, in seconds, and a server after its client has ended.
+LIMIT = 40
+GRACE = 5
+
+LIBRARIES = {"upstream": {}, "ours": {"LD_LIBRARY_PATH": "/share/lib"}}
+
+
+def wait_for(condition, limit=10):
+    """Waits until condition() is true, but no longer than limit seconds."""
+    end = time.monotonic() + limit
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def tcp_listens(port):
+    """Whether a process listens on the TCP port."""
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(table, encoding="ascii") as lines:
+            for line in lines.readlines()[1:]:
+                fields = line.split()
+                if fields[3] == "0A" and int(fields[1].rsplit(":", 1)[1], 16) == port:
+                    return True
+    return False
+
+
+def cm_listens():
+    """Whether a process listens through the RDMA connection manager."""
+    shown = subprocess.run(["rdma", "resource", "show", "cm_id"], capture_output=True, text=True)
+    return "LISTEN" in shown.stdout
+
+
+class Process:
+    """A program with its output in files."""
+
+    def __init__(self, folder, name, command, library, terminal=False):
+        self.path = os.path.join(folder, name)
+        self.master = None
+        self.err = open(self.path + ".err", "wb")
+        if terminal:
+            self.master, self.out = pty.openpty()
+        else:
+            self.out = os.open(self.path + ".out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        self.process = subprocess.Popen(
+            command.split(),
+            env=os.environ | LIBRARIES[library],
+            stdin=subprocess.DEVNULL,
+            stdout=self.out,
+            stderr=self.err,
+            start_new_session=True,
+        )
+
+    def kill(self, number):
+        os.killpg(self.process.pid, number)
+
+    def end(self, limit, late):
+        """Waits for the end and writes down the exit status: `late` if it had to be killed."""
+        try:
+            code = str(self.process.wait(limit))
+        except subprocess.TimeoutExpired:
+            self.kill(signal.SIGKILL)
+            self.process.wait()
+            code = late
+        if self.master is not None:
+            os.close(self.out)
+            with open(self.path + ".out", "wb") as file:
+                file.write(drain(self.master))
+        with open(self.path + ".code", "w", encoding="ascii") as file:
+            file.write(code)
+
+
+def drain(master):
+    """All that was written to a terminal whose other end is closed."""
+    data = b""
+    while True:
+        try:
+            block = os.read(master, 65536)
+        except OSError:
+            return data
+        if not block:
+            return data
+        data += block
+
+
+def single(command):
+    """A row of one program."""
+
+    def run(folder, library):
+        Process(folder, "program", command, library).end(LIMIT, "timeout")
+
+    return run
+
+
+def pair(server, client, listens, stays=False):
+    """A row of a server and a client; a server that `stays` is ended after its client."""
+
+    def run(folder, library):
+        first = Process(folder, "server", server, library)
+        wait_for(lambda: listens() or first.process.poll() is not None)
+        Process(folder, "client", client, library).end(LIMIT, "timeout")
+        if stays:
+            first.kill(signal.SIGTERM)
+        first.end(GRACE, "stayed")
+
+    return run
+
+
+def watch_events(folder, library):
+    """A row of ibv_asyncwatch, while its port goes down and comes up again."""
+    watcher = Process(folder, "program", "ibv_asyncwatch -d rxe1", library, terminal=True)
+    time.sleep(2)
+    for state in ("down", "up"):
+        subprocess.run(["ip", "link", "set", "veth1", state], check=True)
+        time.sleep(3)
+    watcher.kill(signal.SIGINT)
+    watcher.end(GRACE, "timeout")
+
+
+def over_tcp(program, options, client_options=""):
+    """A server and a client that find each other over TCP."""
+    return pair(
+        f"{program} {options}",
+        f"{program} {options} {client_options} {ADDRESS}",
+        lambda: tcp_listens(TCP_PORT),
+    )
+
+
+def perftest_rows():
+    """Every program of perftest over every transport that has its operation."""
+    transports = {"send": "RC UC UD", "write": "RC UC", "read": "RC", "atomic": "RC"}
+    variants = {"": "", " events": " -e", " old post": " --use_old_post_send"}
+    for operation, names in transports.items():
+        size = "" if operation == "atomic" else " -s 1024"
+        for kind in ("bw", "lat"):
+            for transport in names.split():
+                for variant, option in variants.items():
+                    program = f"ib_{operation}_{kind}"
+                    options = f"-d rxe0 -x 1 -F -n 50 -c {transport}{size}{option}"
+                    yield f"{program} {transport}{variant}", over_tcp(program, options)
+
+
+def rows():
+    """All rows: a title, what runs it, and whether the output has to be the same to the byte."""
+    yield "ibv_devices", single("ibv_devices"), True
+    yield "ibv_devinfo -v", single("ibv_devinfo -v"), True
+    yield "ibv_devinfo -l", single("ibv_devinfo -l"), True
+    yield "ibv_devinfo of no device", single("ibv_devinfo -d none"), True
+    for kind in ("rc", "uc", "ud", "srq", "xsrq"):
+        for variant, option in (("", ""), (" events", " -e")):
+            program = f"ibv_{kind}_pingpong"
+            size = "1024" if kind == "ud" else "4096"
+            options = f"-d rxe0 -g 1 -n 20 -s {size}{option}"
+            yield program + variant, over_tcp(program, options), False
+    for title, run in perftest_rows():
+        yield title, run, False
+    for title, server, client in (
+        ("ib_send_lat by rdma_cm", "ib_send_lat -R -F -n 50", f"ib_send_lat -R -F -n 50 {ADDRESS}"),
+        ("rping", f"rping -s -a {ADDRESS} -v -C 5", f"rping -c -a {ADDRESS} -v -C 5"),
+        ("ucmatose", "ucmatose", f"ucmatose -s {ADDRESS}"),
+        ("udaddy", "udaddy", f"udaddy -s {ADDRESS}"),
+        ("rdma_server", f"rdma_server -s {ADDRESS}", f"rdma_client -s {ADDRESS}"),
+        ("riostream", "riostream -S 4096 -C 20", f"riostream -s {ADDRESS} -S 4096 -C 20"),
+    ):
+        yield title, pair(server, client, cm_listens), False
+    for test in ("rc_bw", "rc_lat", "ud_bw"):
+        client = f"qperf {ADDRESS} -cm 1 -t 1 {test}"
+        yield f"qperf {test}", pair("qperf", client, lambda: tcp_listens(19765), stays=True), False
+    yield "ibv_asyncwatch", watch_events, False
+
+
+def main():
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    selected = [row for row in rows() if wanted in row[0]]
+    for number, (title, run, exact) in enumerate(selected):
+        start = time.monotonic()
+        folder = os.path.join(RESULTS, f"{number:03}")
+        for library in LIBRARIES:
+            os.makedirs(os.path.join(folder, library))
+            run(os.path.join(folder, library), library)
+        if exact:
+            open(os.path.join(folder, "exact"), "w", encoding="ascii").close()
+        with open(os.path.join(folder, "title"), "w", encoding="ascii") as file:
+            file.write(title)
+        print(f"{title}: {time.monotonic() - start:.1f} s", flush=True)
+
+
+main()

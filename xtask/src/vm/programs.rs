@@ -1,0 +1,132 @@
+//! Real verbs programs, run with upstream's library and with another one in the same boot.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::normal::normalised;
+use super::{Suite, Vm};
+use crate::error::{Error, Result};
+use crate::paths;
+
+/// What runs the programs in the guest.
+const RUNNER: &str = include_str!("../../guest/programs.py");
+
+/// The longest that all programs may take together.
+const TIMEOUT: Duration = Duration::from_secs(900);
+
+/// What came of all programs.
+#[derive(Debug)]
+pub(crate) struct ProgramsResult {
+    /// One for each row of programs, in the order in which they ran.
+    pub(crate) rows: Vec<Row>,
+    /// The folder with `output.txt`, and `results` with everything that was printed.
+    pub(crate) dir: PathBuf,
+    /// The time in the virtual machine, boot included.
+    pub(crate) time: Duration,
+}
+
+/// A program, or a server and its client, after both runs.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// What ran.
+    pub(crate) title: String,
+    /// Whether every process succeeded with upstream's library.
+    pub(crate) works_upstream: bool,
+    /// What differs with the other library, a paragraph each; nothing if the row passed.
+    pub(crate) differences: Vec<String>,
+}
+
+/// Runs the programs whose title contains `only` with the library of `suite` and with `library`.
+pub(crate) fn run(suite: Suite, library: &Path, only: &str) -> Result<ProgramsResult> {
+    let share = paths::scratch(&format!("programs-{}", suite.name()))?;
+    let folder = paths::make_dir(share.join("lib"))?;
+    paths::copy(library, &folder.join("libibverbs.so.1"))?;
+    paths::write(&share.join("programs.py"), RUNNER)?;
+    let script = format!("exec python3 /share/programs.py '{only}'\n");
+    let result = Vm::new(suite).share(&share).run_script(&script, TIMEOUT)?;
+    result.success()?;
+    let folders = paths::list(&share.join("results"))?;
+    let rows = folders.iter().map(|folder| compare(folder)).collect::<Result<Vec<_>>>()?;
+    Ok(ProgramsResult { rows, dir: share, time: result.time })
+}
+
+/// Compares what both runs of the row in `folder` left.
+fn compare(folder: &Path) -> Result<Row> {
+    let title = paths::read(&folder.join("title"))?;
+    let exact = folder.join("exact").exists();
+    let upstream = folder.join("upstream");
+    let mut row = Row { title, works_upstream: true, differences: Vec::new() };
+    for file in paths::list(&upstream)? {
+        let name = file.file_name().unwrap_or_default();
+        let what = name.to_string_lossy().into_owned();
+        let wanted = paths::read(&file)?;
+        let found = paths::read(&folder.join("ours").join(name))?;
+        if what.ends_with(".code") {
+            row.works_upstream &= succeeded(&wanted);
+            if found == "timeout" || found != wanted {
+                row.differences.push(format!("{what}: {found}, with upstream's library {wanted}"));
+            }
+        } else {
+            let show = |text: &str| if exact { text.to_owned() } else { normalised(text) };
+            row.differences.extend(first_difference(&what, &show(&wanted), &show(&found)));
+        }
+    }
+    Ok(row)
+}
+
+/// Whether an exit status is that of success, or of a program that is meant to be ended by us.
+fn succeeded(code: &str) -> bool {
+    matches!(code, "0" | "-2" | "-15")
+}
+
+/// The first line in which two outputs differ.
+fn first_difference(what: &str, wanted: &str, found: &str) -> Option<String> {
+    if wanted == found {
+        return None;
+    }
+    let (mut wanted, mut found) = (wanted.lines(), found.lines());
+    let mut number = 0;
+    loop {
+        number += 1;
+        let pair = (wanted.next(), found.next());
+        if pair.0 != pair.1 || pair == (None, None) {
+            let shown = |line: Option<&str>| line.unwrap_or("(nothing)").to_owned();
+            return Some(format!(
+                "{what}, line {number}:\n    upstream  {}\n    ours      {}",
+                shown(pair.0),
+                shown(pair.1)
+            ));
+        }
+    }
+}
+
+impl ProgramsResult {
+    /// Prints each row that differs, and then how many there are.
+    pub(crate) fn print(&self) {
+        let failed = self.rows.iter().filter(|row| !row.differences.is_empty());
+        for row in failed.clone() {
+            println!("  {}: {}", row.title, row.differences.join("\n    "));
+        }
+        let working = self.rows.iter().filter(|row| row.works_upstream).count();
+        println!(
+            "{} rows of programs in {} s, {working} of them succeed with upstream's library; {} \
+             differ with ours; see {}",
+            self.rows.len(),
+            self.time.as_secs(),
+            failed.count(),
+            self.dir.display()
+        );
+    }
+
+    /// An error unless programs ran and none differs.
+    pub(crate) fn success(&self) -> Result<()> {
+        let failed = self.rows.iter().filter(|row| !row.differences.is_empty()).count();
+        if self.rows.is_empty() {
+            return Err(Error::new("no program ran"));
+        }
+        if failed == 0 {
+            return Ok(());
+        }
+        Err(Error::new(format!("{failed} of {} rows of programs differ", self.rows.len())))
+    }
+}
