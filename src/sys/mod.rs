@@ -2,4 +2,9 @@
 
 pub(crate) mod env;
 pub(crate) mod errno;
+pub(crate) mod fd;
+pub(crate) mod netlink;
 pub(crate) mod variadic;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,53 @@
+//! What tests of parsers share: reproducible random bytes.
+
+/// How many mutated inputs a parser test tries; about a tenth of a second each.
+pub(crate) const ROUNDS: usize = 20_000;
+
+/// A small random number generator (xorshift64*), seeded so that failures can be repeated.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number below `bound` (at least 1).
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+
+    /// Changes some bytes, cuts, repeats or inserts: what a fuzzer does.
+    pub(crate) fn mutate(&mut self, bytes: &mut Vec<u8>) {
+        for _ in 0..1 + self.below(4) {
+            let at = self.below(bytes.len());
+            match self.below(5) {
+                0 => bytes.truncate(at),
+                1 => bytes.insert(at.min(bytes.len()), self.next() as u8),
+                2 => {
+                    let tail = bytes.get(at..).unwrap_or_default().to_vec();
+                    bytes.extend(tail);
+                }
+                3 => {
+                    let interesting = [0, 1, 3, 4, 0x7f, 0x80, 0xff, b'\n', b' ', b'#'];
+                    let value = interesting[self.below(interesting.len())];
+                    if let Some(byte) = bytes.get_mut(at) {
+                        *byte = value;
+                    }
+                }
+                _ => {
+                    let bit = self.below(8);
+                    if let Some(byte) = bytes.get_mut(at) {
+                        *byte ^= 1 << bit;
+                    }
+                }
+            }
+        }
+    }
+}
