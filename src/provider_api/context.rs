@@ -70,7 +70,7 @@ pub(crate) unsafe fn init(
 
 /// Undoes [`_verbs_init_and_alloc_context`] but for the memory, which is the provider's.
 /// `driver.h: verbs_uninit_context`
-unsafe extern "C" fn verbs_uninit_context(context: *mut verbs_context) {
+pub(crate) unsafe extern "C" fn verbs_uninit_context(context: *mut verbs_context) {
     // SAFETY: the provider passes a context that it got from us, for the last time.
     unsafe {
         drop(Box::from_raw((*context).priv_.cast::<ContextPrivate>()));

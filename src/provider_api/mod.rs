@@ -13,5 +13,7 @@ mod ops;
 mod private;
 pub(crate) mod registry;
 
+pub(crate) use cq::init_cq;
 pub(crate) use defaults::DEFAULT_OPS;
+pub(crate) use ops::set_ops;
 pub(crate) use private::{ContextPrivate, OpIndex, call_op, extended, op_index, ops, private};

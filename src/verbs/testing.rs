@@ -1,0 +1,246 @@
+//! A provider for unit tests: a context without a kernel device, whose operations record what
+//! reaches them and return what the test wants.
+
+use core::cell::{Cell, RefCell};
+use core::ffi::{c_int, c_void};
+use core::ptr;
+use core::sync::atomic::AtomicI32;
+
+use crate::abi::*;
+use crate::provider_api::context::{init, verbs_uninit_context};
+use crate::provider_api::{ops, set_ops};
+use crate::sys::errno::Errno;
+use crate::verbs::context_slots;
+
+thread_local! {
+    static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+    static STATUS: Cell<c_int> = const { Cell::new(0) };
+    static OBJECT: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// An operation that was called, with its arguments as 64-bit words (pointers by address, signed
+/// numbers sign extended).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Call(pub(crate) &'static str, pub(crate) Vec<u64>);
+
+/// A context of the test provider; a test has one at a time.
+pub(crate) struct Fake {
+    _provider: Box<verbs_device_ops>,
+    device: Box<verbs_device>,
+    context: Box<verbs_context>,
+}
+
+impl Fake {
+    /// A context all of whose operations record and, until told otherwise, return 0 or NULL.
+    pub(crate) fn new() -> Fake {
+        Fake::with_ops(&RECORDING_OPS)
+    }
+
+    /// A context with these operations only; the rest are the library's defaults.
+    pub(crate) fn with_ops(ops: &verbs_context_ops) -> Fake {
+        CALLS.take();
+        STATUS.set(0);
+        OBJECT.set(ptr::null_mut());
+        let provider =
+            Box::new(verbs_device_ops { name: c"fake".as_ptr(), ..verbs_device_ops::zeroed() });
+        let mut device = Box::new(verbs_device {
+            device: ibv_device::zeroed(),
+            ops: &*provider,
+            refcount: AtomicI32::new(1),
+            entry: list_node { next: ptr::null_mut(), prev: ptr::null_mut() },
+            sysfs: ptr::null_mut(),
+            core_support: 0,
+        });
+        let mut context = Box::new(verbs_context::zeroed());
+        // SAFETY: a zeroed context and a live device, used by this test alone.
+        unsafe {
+            init(&mut *context, (&raw mut *device).cast(), -1, 0);
+            set_ops(&mut *context, ops);
+            context_slots::install(&mut *context);
+        }
+        Fake { _provider: provider, device, context }
+    }
+
+    pub(crate) fn context(&self) -> *mut ibv_context {
+        (&raw const self.context.context).cast_mut()
+    }
+
+    pub(crate) fn extended(&self) -> *mut verbs_context {
+        (&raw const *self.context).cast_mut()
+    }
+
+    pub(crate) fn device(&self) -> *mut verbs_device {
+        (&raw const *self.device).cast_mut()
+    }
+
+    /// Replaces operations.
+    pub(crate) fn set_ops(&self, change: impl FnOnce(&mut verbs_context_ops)) {
+        // SAFETY: the context is alive and used by this test alone.
+        unsafe {
+            let mut table = *ops(self.context());
+            change(&mut table);
+            set_ops(self.extended(), &table);
+            context_slots::install(self.extended());
+        }
+    }
+
+    /// What operations that return an int return from now on; those that return a pointer return
+    /// NULL with this in `errno`.
+    pub(crate) fn answer(&self, status: c_int) {
+        STATUS.set(status);
+        OBJECT.set(ptr::null_mut());
+    }
+
+    /// What operations that return a pointer return from now on.
+    pub(crate) fn answer_object<T>(&self, object: *mut T) {
+        OBJECT.set(object.cast());
+    }
+
+    /// The calls since the last look.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        CALLS.take()
+    }
+
+    /// The names of the calls since the last look.
+    pub(crate) fn called(&self) -> Vec<&'static str> {
+        CALLS.take().into_iter().map(|call| call.0).collect()
+    }
+
+    /// A PD of this context.
+    pub(crate) fn pd(&self) -> ibv_pd {
+        ibv_pd { context: self.context(), handle: 1 }
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        // SAFETY: the context is not used after this; the device still has a reference.
+        unsafe { verbs_uninit_context(self.extended()) };
+    }
+}
+
+/// Notes a call from an operation that the test wrote itself.
+pub(crate) fn record(name: &'static str, arguments: &[u64]) {
+    CALLS.with_borrow_mut(|calls| calls.push(Call(name, arguments.to_vec())));
+}
+
+/// `words![a, b]`: arguments in the form in which [`Call`] has them.
+macro_rules! words {
+    ($($argument:expr),* $(,)?) => {
+        vec![$($crate::verbs::testing::Word::word($argument)),*]
+    };
+}
+pub(crate) use words;
+
+/// An argument as a 64-bit word.
+pub(crate) trait Word: Copy {
+    fn word(self) -> u64;
+}
+
+macro_rules! word {
+    ($($integer:ty),*) => {
+        $(impl Word for $integer {
+            fn word(self) -> u64 {
+                self as u64
+            }
+        })*
+    };
+}
+word!(i32, i64, isize, u8, u16, u32, u64, usize);
+
+impl<T> Word for *const T {
+    fn word(self) -> u64 {
+        self.addr() as u64
+    }
+}
+
+impl<T> Word for *mut T {
+    fn word(self) -> u64 {
+        self.addr() as u64
+    }
+}
+
+/// A function type of which [`Recorded::RECORD`] notes the call as that of operation number `OP`.
+trait Recorded<const OP: usize> {
+    const RECORD: Self;
+}
+
+macro_rules! recorded {
+    ($($arg:ident)*) => {
+        impl<const OP: usize, $($arg: Word),*> Recorded<OP>
+            for unsafe extern "C" fn($($arg),*) -> c_int
+        {
+            const RECORD: Self = {
+                #[allow(non_snake_case)]
+                unsafe extern "C" fn recorded<const OP: usize, $($arg: Word),*>(
+                    $($arg: $arg),*
+                ) -> c_int {
+                    record(NAMES[OP], &[$($arg.word()),*]);
+                    STATUS.get()
+                }
+                recorded::<OP, $($arg),*>
+            };
+        }
+        impl<const OP: usize, $($arg: Word,)* Object> Recorded<OP>
+            for unsafe extern "C" fn($($arg),*) -> *mut Object
+        {
+            const RECORD: Self = {
+                #[allow(non_snake_case)]
+                unsafe extern "C" fn recorded<const OP: usize, $($arg: Word,)* Object>(
+                    $($arg: $arg),*
+                ) -> *mut Object {
+                    record(NAMES[OP], &[$($arg.word()),*]);
+                    if OBJECT.get().is_null() {
+                        Errno(STATUS.get()).store();
+                    }
+                    OBJECT.get().cast()
+                }
+                recorded::<OP, $($arg,)* Object>
+            };
+        }
+        impl<const OP: usize, $($arg: Word),*> Recorded<OP> for unsafe extern "C" fn($($arg),*) {
+            const RECORD: Self = {
+                #[allow(non_snake_case)]
+                unsafe extern "C" fn recorded<const OP: usize, $($arg: Word),*>($($arg: $arg),*) {
+                    record(NAMES[OP], &[$($arg.word()),*]);
+                }
+                recorded::<OP, $($arg),*>
+            };
+        }
+    };
+}
+recorded!(A);
+recorded!(A B);
+recorded!(A B C);
+recorded!(A B C D);
+recorded!(A B C D E);
+recorded!(A B C D E F);
+
+macro_rules! recording_ops {
+    ($($op:ident)*) => {
+        const NAMES: &[&str] = &[$(stringify!($op)),*];
+
+        /// A table of operations that record.
+        pub(crate) const RECORDING_OPS: verbs_context_ops = verbs_context_ops {
+            $($op: Some(Recorded::<
+                { core::mem::offset_of!(verbs_context_ops, $op) / size_of::<usize>() },
+            >::RECORD),)*
+        };
+    };
+}
+recording_ops! {
+    advise_mr alloc_buf alloc_dm alloc_dmah alloc_mw alloc_null_mr alloc_parent_domain alloc_pd
+    alloc_td async_event attach_counters_point_flow attach_mcast bind_mw close_xrcd cq_event
+    create_ah create_comp_cntr create_counters create_cq create_cq_ex create_flow
+    create_flow_action_esp create_qp create_qp_ex create_rwq_ind_table create_srq create_srq_ex
+    create_wq dealloc_dmah dealloc_mw dealloc_pd dealloc_td dereg_mr destroy_ah destroy_comp_cntr
+    destroy_counters destroy_cq destroy_flow destroy_flow_action destroy_qp destroy_rwq_ind_table
+    destroy_srq destroy_wq detach_mcast dm_export_dmabuf_fd free_buf free_context free_dm
+    get_srq_num import_dm import_mr import_pd inc_comp_cntr inc_err_comp_cntr modify_cq
+    modify_flow_action_esp modify_qp modify_qp_rate_limit modify_srq modify_wq open_qp open_xrcd
+    poll_cq post_recv post_send post_srq_ops post_srq_recv qp_attach_comp_cntr
+    query_comp_cntr_caps query_device_ex query_ece query_port query_port_speed query_qp
+    query_qp_data_in_order query_rt_values query_srq read_comp_cntr read_counters
+    read_err_comp_cntr reg_dm_mr reg_dmabuf_mr reg_mr reg_mr_ex req_notify_cq rereg_mr resize_cq
+    set_comp_cntr set_ece set_err_comp_cntr unimport_dm unimport_mr unimport_pd
+}
