@@ -8,6 +8,7 @@ mod packages;
 mod paths;
 mod sh;
 mod symbols;
+mod test;
 mod vm;
 
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ use error::{Error, Result};
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
+  test      all checks of the project; `cargo xtask test --list` shows which
   exports   write abi-tests/EXPORTS.md, the table of exports and their tests
   symbols [FILE]  compare the library's exports with the wanted ones
   dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
@@ -41,6 +43,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         return Err(Error::new(format!("no task given\n\n{USAGE}")));
     };
     match task.as_str() {
+        "test" => test::run(rest),
         "vm" => vm::cli::run(rest),
         "exports" => report(matrix::generate()),
         "symbols" => report(symbols::check(&library(rest)?)),

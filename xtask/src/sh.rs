@@ -167,12 +167,6 @@ pub(crate) fn tail(text: &str, count: usize) -> String {
     lines[from..].iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether `program` is found on the path.
-pub(crate) fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
-}
-
 /// Waits for `child`, and kills its whole process group when its time is over.
 fn wait(mut child: Child, timeout: Duration) -> Result<(ExitStatus, bool)> {
     let group = child.id();

@@ -93,18 +93,9 @@ fn run_suite(suite: Suite, mut options: Options) -> Result<ExitCode> {
     }
     let record = options.flag("--record");
     options.done()?;
-    let result = run.run()?;
-    println!("{} in {} s; see {}", result.outcomes, result.time.as_secs(), result.dir.display());
-    if record {
-        let expected = run.expected();
-        println!("recorded in {}", expected.display());
-        return result.outcomes.write(&expected).map(|()| ExitCode::SUCCESS);
-    }
-    for difference in &result.differences {
-        println!("  {difference}");
-    }
-    println!("{} differences from what is expected", result.differences.len());
-    Ok(exit_code(i32::from(!result.differences.is_empty())))
+    let summary = if record { run.record()? } else { run.check()? };
+    println!("{summary}");
+    Ok(ExitCode::SUCCESS)
 }
 
 /// `vm programs`.
@@ -115,9 +106,8 @@ fn run_programs(suite: Suite, mut options: Options) -> Result<ExitCode> {
     };
     let only = options.value("--only").unwrap_or_default();
     options.done()?;
-    let result = programs::run(suite, &library, &only)?;
-    result.print();
-    result.success().map(|()| ExitCode::SUCCESS)
+    println!("{}", programs::run(suite, &library, &only)?.check()?);
+    Ok(ExitCode::SUCCESS)
 }
 
 /// `vm chroot`.

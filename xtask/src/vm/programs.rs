@@ -101,32 +101,26 @@ fn first_difference(what: &str, wanted: &str, found: &str) -> Option<String> {
 }
 
 impl ProgramsResult {
-    /// Prints each row that differs, and then how many there are.
-    pub(crate) fn print(&self) {
-        let failed = self.rows.iter().filter(|row| !row.differences.is_empty());
-        for row in failed.clone() {
-            println!("  {}: {}", row.title, row.differences.join("\n    "));
-        }
+    /// A summary if no row differs, otherwise an error with each difference.
+    pub(crate) fn check(&self) -> Result<String> {
         let working = self.rows.iter().filter(|row| row.works_upstream).count();
-        println!(
-            "{} rows of programs in {} s, {working} of them succeed with upstream's library; {} \
-             differ with ours; see {}",
+        let counts = format!(
+            "{} programs or pairs of them in {} s, {working} of them succeed with upstream's library",
             self.rows.len(),
-            self.time.as_secs(),
-            failed.count(),
-            self.dir.display()
+            self.time.as_secs()
         );
-    }
-
-    /// An error unless programs ran and none differs.
-    pub(crate) fn success(&self) -> Result<()> {
-        let failed = self.rows.iter().filter(|row| !row.differences.is_empty()).count();
-        if self.rows.is_empty() {
-            return Err(Error::new("no program ran"));
+        let failed: Vec<&Row> =
+            self.rows.iter().filter(|row| !row.differences.is_empty()).collect();
+        if working == 0 {
+            return Err(Error::new(format!("{counts}; see {}", self.dir.display())));
         }
-        if failed == 0 {
-            return Ok(());
+        if failed.is_empty() {
+            return Ok(counts);
         }
-        Err(Error::new(format!("{failed} of {} rows of programs differ", self.rows.len())))
+        let mut text = format!("{counts}; {} differ (see {}):", failed.len(), self.dir.display());
+        for row in failed {
+            text.push_str(&format!("\n  {}: {}", row.title, row.differences.join("\n    ")));
+        }
+        Err(Error::new(text))
     }
 }

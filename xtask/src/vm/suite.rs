@@ -30,15 +30,31 @@ pub(crate) struct SuiteRun {
 
 /// What came of it.
 #[derive(Debug)]
-pub(crate) struct SuiteResult {
+struct SuiteResult {
     /// Every test's outcome.
-    pub(crate) outcomes: Outcomes,
-    /// A line for each difference from what is expected.
-    pub(crate) differences: Vec<String>,
+    outcomes: Outcomes,
+    /// A line for each thing that is not as it should be.
+    problems: Vec<String>,
     /// The folder with `output.txt`, `outcomes.tsv` and more.
-    pub(crate) dir: PathBuf,
+    dir: PathBuf,
     /// The time in the virtual machine, boot included.
-    pub(crate) time: Duration,
+    time: Duration,
+}
+
+impl SuiteResult {
+    /// The counts, as an error if there are problems.
+    fn summary(&self) -> Result<String> {
+        let counts = format!("{} in {} s", self.outcomes, self.time.as_secs());
+        if self.problems.is_empty() {
+            return Ok(counts);
+        }
+        Err(Error::new(format!(
+            "{counts}, {} differences from what is expected (see {}):\n    {}",
+            self.problems.len(),
+            self.dir.display(),
+            self.problems.join("\n    ")
+        )))
+    }
 }
 
 impl SuiteRun {
@@ -59,8 +75,28 @@ impl SuiteRun {
         self
     }
 
-    /// Runs the tests and compares with what is expected.
-    pub(crate) fn run(&self) -> Result<SuiteResult> {
+    /// Runs the tests; a summary if all went as expected, otherwise an error with each difference.
+    pub(crate) fn check(&self) -> Result<String> {
+        let expected = Outcomes::read(&self.expected())?;
+        let mut result = self.run()?;
+        let expected = match &self.only {
+            Some(part) => expected.matching(part),
+            None => expected,
+        };
+        result.problems.extend(result.outcomes.differences(&expected));
+        result.summary()
+    }
+
+    /// Runs the tests, and writes down the outcomes as those that are expected from now on.
+    pub(crate) fn record(&self) -> Result<String> {
+        let result = self.run()?;
+        let summary = result.summary()?;
+        result.outcomes.write(&self.expected())?;
+        Ok(format!("{summary}; recorded in {}", self.expected().display()))
+    }
+
+    /// Runs the tests.
+    fn run(&self) -> Result<SuiteResult> {
         let name = format!("suite-{}-{}", self.suite.name(), self.library.mode());
         let share = paths::scratch(&name)?;
         let root = rootfs::root(self.suite)?;
@@ -72,23 +108,18 @@ impl SuiteRun {
         let vm = self.library.install(Vm::new(self.suite).share(&share), &share)?;
         let result = vm.run_script(&self.script(&share)?, TIMEOUT)?;
 
-        let mut outcomes = Outcomes::read(&share.join("outcomes.tsv"))
+        let outcomes = Outcomes::read(&share.join("outcomes.tsv"))
             .context(|| format!("no test ran; see {}/output.txt", share.display()))?;
-        let mut expected = Outcomes::read(&self.expected())?;
-        if let Some(part) = &self.only {
-            outcomes = outcomes.matching(part);
-            expected = expected.matching(part);
-        }
-        let mut differences = outcomes.differences(&expected);
-        differences.extend(self.wrong_library(&share)?);
+        let mut problems = Vec::new();
+        problems.extend(self.wrong_library(&share)?);
         if result.exit != 0 && !self.is_split() {
-            differences.push(format!("the process died: exit status {}", result.exit));
+            problems.push(format!("the process died: exit status {}", result.exit));
         }
-        Ok(SuiteResult { outcomes, differences, dir: share, time: result.time })
+        Ok(SuiteResult { outcomes, problems, dir: share, time: result.time })
     }
 
     /// The file with the outcomes that are expected of this run.
-    pub(crate) fn expected(&self) -> PathBuf {
+    fn expected(&self) -> PathBuf {
         let release = self.suite.rdma_core();
         let name = match (self.suite, self.no_ioctl) {
             (_, true) => format!("rdma-core-{release}-tests-no-ioctl.tsv"),
