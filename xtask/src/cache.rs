@@ -33,23 +33,25 @@ pub(crate) fn entry(
     if has_stamp(&entry, stamp) {
         return Ok(entry);
     }
-    remove_abandoned(&cache, name)?;
+    for kind in ["new", "old"] {
+        paths::remove_abandoned(&cache, &format!("{name}.{kind}-"))?;
+    }
     let fresh = cache.join(format!("{name}.new-{}", std::process::id()));
     paths::make_dir(fresh.clone())?;
     if let Err(error) = build(&fresh) {
-        remove(&fresh)?;
+        paths::remove(&fresh)?;
         return Err(error);
     }
     paths::write(&fresh.join(STAMP), stamp)?;
     // Somebody else may have built the same in the meantime, and may be using it already.
     if has_stamp(&entry, stamp) {
-        remove(&fresh)?;
+        paths::remove(&fresh)?;
         return Ok(entry);
     }
     if entry.exists() {
         let old = cache.join(format!("{name}.old-{}", std::process::id()));
         rename(&entry, &old)?;
-        remove(&old)?;
+        paths::remove(&old)?;
     }
     rename(&fresh, &entry)?;
     Ok(entry)
@@ -58,32 +60,6 @@ pub(crate) fn entry(
 /// Whether `entry` is complete and was made from what `stamp` says.
 fn has_stamp(entry: &Path, stamp: &str) -> bool {
     fs::read_to_string(entry.join(STAMP)).is_ok_and(|found| found == stamp)
-}
-
-/// Removes what interrupted builds of `name` left: folders whose process is no more.
-fn remove_abandoned(cache: &Path, name: &str) -> Result<()> {
-    for path in paths::list(cache)? {
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let pid =
-            [".new-", ".old-"].iter().find_map(|mark| file.strip_prefix(name)?.strip_prefix(mark));
-        if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-            remove(&path)?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes a folder that belongs to the cache.
-fn remove(dir: &Path) -> Result<()> {
-    let mounts = paths::read(Path::new("/proc/self/mounts"))?;
-    let inside = format!("{}/", dir.display());
-    if mounts.lines().filter_map(|line| line.split(' ').nth(1)).any(|at| at.starts_with(&inside)) {
-        return Err(Error::new(format!(
-            "something is mounted in {}; unmount it first",
-            dir.display()
-        )));
-    }
-    fs::remove_dir_all(dir).context(|| format!("cannot remove {}", dir.display()))
 }
 
 /// Gives an entry another name.

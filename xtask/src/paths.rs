@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, Result};
 
 /// The root of the checkout.
 pub(crate) fn checkout() -> &'static Path {
@@ -24,13 +24,40 @@ pub(crate) fn logs() -> Result<PathBuf> {
     make_dir(target().join("xtask-logs"))
 }
 
-/// An empty folder for the files of one run of a virtual machine, `name` telling what it does.
+/// An empty folder for the files of one run, `name` telling of what.
+///
+/// It stays for the user to look at until the next run of the same name.
 pub(crate) fn scratch(name: &str) -> Result<PathBuf> {
-    let dir = target().join("xtask-vm").join(format!("{name}-{}", std::process::id()));
+    let parent = make_dir(target().join("xtask-vm"))?;
+    remove_abandoned(&parent, &format!("{name}-"))?;
+    let dir = parent.join(format!("{name}-{}", std::process::id()));
     if dir.exists() {
-        fs::remove_dir_all(&dir).context(|| format!("cannot empty {}", dir.display()))?;
+        remove(&dir)?;
     }
     make_dir(dir)
+}
+
+/// Removes the folders in `parent` that are named `prefix` and the number of a process that is no
+/// more.
+pub(crate) fn remove_abandoned(parent: &Path, prefix: &str) -> Result<()> {
+    for dir in list(parent)? {
+        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let pid = name.strip_prefix(prefix).and_then(|pid| pid.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
+            remove(&dir)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a folder and all that is in it, unless something is mounted there.
+pub(crate) fn remove(dir: &Path) -> Result<()> {
+    let mounts = read(Path::new("/proc/self/mounts"))?;
+    let inside = format!("{}/", dir.display());
+    if mounts.lines().filter_map(|line| line.split(' ').nth(1)).any(|at| at.starts_with(&inside)) {
+        return Err(Error::new(format!("something is mounted in {}; unmount it", dir.display())));
+    }
+    fs::remove_dir_all(dir).context(|| format!("cannot remove {}", dir.display()))
 }
 
 /// Makes `dir` and its parents, and hands it back.

@@ -180,7 +180,8 @@ fn wait(mut child: Child, timeout: Duration) -> Result<(ExitStatus, bool)> {
         }
         std::thread::sleep(TICK);
     }
-    let killed = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
+    // The shell's own kill: the program of that name is not on every machine.
+    let killed = Command::new("sh").arg("-c").arg(format!("kill -KILL -{group}")).status();
     killed.context(|| format!("cannot kill process group {group}"))?;
     let status = child.wait().context(|| "cannot wait for a killed command".to_owned())?;
     Ok((status, true))
