@@ -1,6 +1,7 @@
 //! The project's tasks: `cargo xtask <demo|test|bench|vm>`.
 
 mod cache;
+mod demo;
 mod dropin;
 mod error;
 mod matrix;
@@ -9,6 +10,7 @@ mod paths;
 mod sh;
 mod symbols;
 mod test;
+mod tools;
 mod vm;
 
 use std::process::ExitCode;
@@ -19,6 +21,7 @@ use error::{Error, Result};
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
+  demo      build the library and run real programs on it, on a kernel's RDMA device
   test      all checks of the project; `cargo xtask test --list` shows which
   exports   write abi-tests/EXPORTS.md, the table of exports and their tests
   symbols [FILE]  compare the library's exports with the wanted ones
@@ -43,6 +46,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         return Err(Error::new(format!("no task given\n\n{USAGE}")));
     };
     match task.as_str() {
+        "demo" => demo::run(),
         "test" => test::run(rest),
         "vm" => vm::cli::run(rest),
         "exports" => report(matrix::generate()),

@@ -7,6 +7,9 @@ use std::time::Duration;
 use crate::error::{Context, Error, Result};
 use crate::sh::Cmd;
 
+/// What building the library needs beside Rust.
+pub(crate) const FOR_BUILD: &[&str] = &["gcc", "libc6-dev", "lld"];
+
 /// What the virtual machine needs.
 pub(crate) const FOR_VM: &[&str] =
     &["qemu-system-x86", "seabios", "mmdebstrap", "cpio", "gzip", "xz-utils"];

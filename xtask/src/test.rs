@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::sh::Cmd;
 use crate::vm::Suite;
 use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
-use crate::{dropin, matrix, packages, paths, symbols, vm};
+use crate::{dropin, matrix, packages, paths, symbols, tools, vm};
 
 /// What `cargo xtask test` can do.
 const USAGE: &str = "\
@@ -51,13 +51,22 @@ enum Outcome {
 const STEPS: &[Step] = &[
     Step { name: "format", needs: &[], slow: false, run: format },
     Step { name: "clippy", needs: &[], slow: false, run: clippy },
+    Step { name: "documentation", needs: &[], slow: false, run: documentation },
+    Step { name: "dependencies", needs: &[], slow: false, run: dependencies },
     Step { name: "unit tests", needs: &[], slow: false, run: unit_tests },
-    Step { name: "release build", needs: &["lld"], slow: false, run: release_build },
+    Step { name: "release build", needs: packages::FOR_BUILD, slow: false, run: release_build },
+    Step { name: "size", needs: &["binutils"], slow: false, run: size },
     Step { name: "exports", needs: &["binutils"], slow: false, run: exports },
     Step { name: "exports and their tests", needs: &[], slow: false, run: exports_table },
     Step { name: "abidiff", needs: ABIDIFF, slow: false, run: abidiff },
     Step { name: "loading in Debian's place", needs: packages::FOR_VM, slow: false, run: loading },
     Step { name: "upstream's tests", needs: packages::FOR_VM, slow: true, run: suite_preload },
+    Step {
+        name: "upstream's tests, file replaced",
+        needs: packages::FOR_VM,
+        slow: true,
+        run: suite_replace,
+    },
     Step { name: "upstream's tests, no ioctl", needs: packages::FOR_VM, slow: true, run: no_ioctl },
     Step { name: "real programs", needs: packages::FOR_VM, slow: true, run: programs },
 ];
@@ -166,6 +175,24 @@ fn clippy(_: &Ctx) -> Result<String> {
     Ok("no warnings".to_owned())
 }
 
+fn documentation(_: &Ctx) -> Result<String> {
+    cargo("doc")
+        .args(["--workspace", "--no-deps", "--document-private-items"])
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
+    Ok("no warnings".to_owned())
+}
+
+fn dependencies(_: &Ctx) -> Result<String> {
+    let deny = tools::ensure("cargo-deny", "0.20.2")?;
+    // The advisory database is not asked: this has to work without a network.
+    Cmd::new(deny)
+        .args(["--offline", "check", "licenses", "bans", "sources"])
+        .dir(paths::checkout())
+        .run()?;
+    Ok("licences, bans and sources".to_owned())
+}
+
 fn unit_tests(_: &Ctx) -> Result<String> {
     let output = cargo("test").args(["--workspace"]).output()?;
     let counts = output.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
@@ -176,6 +203,18 @@ fn unit_tests(_: &Ctx) -> Result<String> {
 fn release_build(ctx: &Ctx) -> Result<String> {
     cargo("build").arg("--release").run()?;
     Ok(ctx.library.display().to_string())
+}
+
+/// The library must be smaller than what it replaces: rdma-core's libibverbs and the two libnl
+/// files that it no longer needs, in bytes.
+const SIZE_LIMIT: u64 = 150_272 + 648_760 + 145_536;
+
+fn size(ctx: &Ctx) -> Result<String> {
+    let stripped = paths::scratch("size")?.join("libibverbs.so");
+    Cmd::new("strip").arg("-o").arg(&stripped).arg(&ctx.library).run()?;
+    let size = std::fs::metadata(&stripped).context(|| "cannot read the size".to_owned())?.len();
+    let found = format!("{size} bytes stripped, {SIZE_LIMIT} allowed");
+    if size < SIZE_LIMIT { Ok(found) } else { Err(Error::new(found)) }
 }
 
 fn exports(ctx: &Ctx) -> Result<String> {
@@ -196,6 +235,10 @@ fn loading(ctx: &Ctx) -> Result<String> {
 
 fn suite_preload(ctx: &Ctx) -> Result<String> {
     SuiteRun::new(Suite::Forky, Library::Preload(ctx.library.clone())).check()
+}
+
+fn suite_replace(ctx: &Ctx) -> Result<String> {
+    SuiteRun::new(Suite::Forky, Library::Replace(ctx.library.clone())).check()
 }
 
 fn no_ioctl(ctx: &Ctx) -> Result<String> {
