@@ -8,7 +8,7 @@ use crate::error::{Context, Error, Result};
 use crate::sh::Cmd;
 
 /// What building the library needs beside Rust.
-pub(crate) const FOR_BUILD: &[&str] = &["gcc", "libc6-dev", "lld"];
+pub(crate) const FOR_BUILD: &[&str] = &["gcc", "libc6-dev"];
 
 /// What the virtual machine needs.
 pub(crate) const FOR_VM: &[&str] =
