@@ -1,1 +1,3 @@
 //! Address handles from work completions, and Ethernet addresses of GIDs.
+
+mod kern;

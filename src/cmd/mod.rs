@@ -1,5 +1,8 @@
 //! The kernel command layer that plugins call: `ibv_cmd_*`.
 
+mod flow_spec;
+mod qp_attr;
+
 use core::ffi::c_int;
 
 /// Whether write commands of this device file can go through the ioctl.
