@@ -4,11 +4,17 @@
 const UNITS: [&str; 10] =
     ["ns", "us", "ms", "sec", "bytes/sec", "KB/sec", "MB/sec", "GB/sec", "Kb/sec", "Gb/sec"];
 
+/// The units that stand right behind their number.
+const SUFFIXES: [&str; 6] = ["us", "ms", "s", "k", "m", "g"];
+
+/// What perftest says on a machine that is too busy to tell its own clock rate; its results are
+/// then no numbers.
+const BUSY: &str = "Correlation coefficient";
+
 /// `text` with each number as `N`, each unit after a number as `U`, and single spaces.
 pub(super) fn normalised(text: &str) -> String {
-    let mut lines: Vec<String> = text.lines().map(normalised_line).collect();
-    lines.push(String::new());
-    lines.join("\n")
+    let lines = text.lines().filter(|line| !line.starts_with(BUSY));
+    lines.map(|line| normalised_line(line) + "\n").collect()
 }
 
 /// One line of it.
@@ -18,6 +24,8 @@ fn normalised_line(line: &str) -> String {
         let after_number = words.last().is_some_and(|last| last == "N");
         if after_number && UNITS.contains(&word) {
             words.push("U".to_owned());
+        } else if is_number(word.trim_start_matches('-')) {
+            words.push("N".to_owned());
         } else {
             words.push(normalised_word(word));
         }
@@ -41,11 +49,16 @@ fn normalised_word(word: &str) -> String {
     result
 }
 
-/// Whether a run of letters, digits and points is a decimal or hexadecimal number.
+/// Whether a run of letters, digits and points is a decimal or hexadecimal number, or no number of
+/// the kind that a division by zero gives.
 fn is_number(run: &str) -> bool {
-    let digits = run.strip_prefix("0x").unwrap_or(run).trim_end_matches('.');
+    if run == "inf" || run == "nan" {
+        return true;
+    }
+    let number = SUFFIXES.iter().find_map(|suffix| run.strip_suffix(suffix)).unwrap_or(run);
+    let digits = number.strip_prefix("0x").unwrap_or(number);
     let hexadecimal = digits.chars().all(|c| c.is_ascii_hexdigit() || c == '.');
-    hexadecimal && (run.starts_with("0x") || digits.contains(|c: char| c.is_ascii_digit()))
+    hexadecimal && (number.starts_with("0x") || digits.contains(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -59,6 +72,7 @@ mod tests {
             "N bytes in N seconds = N Mbit/sec\n"
         );
         assert_eq!(normalised("latency  =  95.2 us\n"), normalised("latency = 1.3 ms\n"));
+        assert_eq!(normalised("1024 -5 -nan inf 0.05s 160k\n"), "N N N N N N\n");
         assert_eq!(normalised("QPN 0x000011, PSN 0x2bcafe,"), "QPN N, PSN N,\n");
         assert_eq!(normalised("GID: 00:00:fe:10:255"), "GID: N:N:fe:N:N\n");
     }

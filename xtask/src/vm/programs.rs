@@ -71,6 +71,10 @@ fn compare(folder: &Path) -> Result<Row> {
             row.differences.extend(first_difference(&what, &show(&wanted), &show(&found)));
         }
     }
+    if row.works_upstream == folder.join("fails").exists() {
+        let verb = if row.works_upstream { "works" } else { "fails" };
+        row.differences.push(format!("{verb} with upstream's library, which is not expected"));
+    }
     Ok(row)
 }
 
