@@ -27,3 +27,8 @@ macro_rules! plain {
     };
 }
 pub(crate) use plain;
+
+plain!(u8, u16, u32, u64, usize, i32);
+
+// SAFETY: an array of such values is one.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}

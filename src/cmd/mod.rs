@@ -1,11 +1,70 @@
 //! The kernel command layer that plugins call: `ibv_cmd_*`.
+//!
+//! A command function takes its C arguments apart, describes the command and stores the results;
+//! how it reaches the kernel is decided below:
+//!
+//! * [`Kernel`]: where commands of a context go;
+//! * [`Command`]: an ioctl command, and the rule for falling back to a write command;
+//! * [`Kernel::write`], [`RequestBuffer`], [`Request`]: write commands in their three forms;
+//! * [`Buffers`], [`Blocks`]: what a provider adds to a command;
+//! * [`destroy`], [`unless_gone`], [`wait_for_events`]: what destroy commands have in common.
+//!
+//! A command function in full:
+//!
+//! ```ignore
+//! /// Allocates a PD. Returns 0 or the error number. `driver.h: ibv_cmd_alloc_pd`
+//! unsafe extern "C" fn ibv_cmd_alloc_pd(
+//!     context: *mut ibv_context,
+//!     pd: *mut ibv_pd,
+//!     cmd: *mut ibv_alloc_pd,
+//!     cmd_size: usize,
+//!     resp: *mut ib_uverbs_alloc_pd_resp,
+//!     resp_size: usize,
+//! ) -> c_int {
+//!     // SAFETY: the provider passes its context, its new PD and buffers of these sizes.
+//!     unsafe {
+//!         let buffers = Buffers::new(cmd, cmd_size, resp, resp_size);
+//!         alloc_pd(Kernel::of(context), &mut *pd, buffers)
+//!     }
+//!     .or_number()
+//! }
+//! export!(ibv_cmd_alloc_pd @@ "IBVERBS_PRIVATE_65");
+//!
+//! fn alloc_pd(kernel: Kernel<'_>, pd: &mut ibv_pd, buffers: Buffers<'_>) -> Result<()> {
+//!     let response = kernel.write(ib_uverbs_alloc_pd::zeroed(), buffers)?;
+//!     pd.handle = response.pd_handle;
+//!     pd.context = kernel.context();
+//!     Ok(())
+//! }
+//! ```
 
+// The transport.
+mod blocks;
+mod buffers;
+mod command;
+mod destroy;
+mod disassociate;
+mod events;
+mod exported;
+mod kernel;
+mod message;
+mod requests;
+mod syscall;
+mod write;
+
+// The objects.
 mod flow_spec;
 mod qp_attr;
 
-use core::ffi::c_int;
+#[cfg(test)]
+mod fake;
 
-/// Whether write commands of this device file can go through the ioctl.
-pub(crate) fn probe_write_by_ioctl(_cmd_fd: c_int, _driver_id: u32) -> bool {
-    false
-}
+pub(crate) use blocks::Blocks;
+pub(crate) use buffers::Buffers;
+pub(crate) use command::{Command, Outcome};
+pub(crate) use destroy::{destroy, destroy_by_ioctl};
+pub(crate) use disassociate::{allow_disassociate_destroy, unless_gone};
+pub(crate) use events::wait_for_events;
+pub(crate) use kernel::Kernel;
+pub(crate) use message::{Method, method};
+pub(crate) use write::{Request, RequestBuffer, Write, probe_write_by_ioctl};

@@ -1,0 +1,43 @@
+//! Devices that went away: whether destroying what was on them counts as success.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use crate::abi::export::export_data;
+use crate::sys::errno::{Errno, Result};
+
+/// A provider reads this object too, as a C `bool`. `driver.h: verbs_allow_disassociate_destroy`
+static ALLOW_DISASSOCIATE_DESTROY: AtomicBool = AtomicBool::new(false);
+export_data!(
+    verbs_allow_disassociate_destroy @@ "IBVERBS_PRIVATE_65" as ALLOW_DISASSOCIATE_DESTROY, 1
+);
+const _: () = assert!(size_of::<AtomicBool>() == 1);
+
+/// From now on a destroy command that finds the device gone succeeds. The set-up of the library
+/// calls this when `RDMAV_ALLOW_DISASSOC_DESTROY` or `MLX4_DEVICE_FATAL_CLEANUP` asks for it.
+pub(crate) fn allow_disassociate_destroy() {
+    ALLOW_DISASSOCIATE_DESTROY.store(true, Ordering::Relaxed);
+}
+
+fn allowed() -> bool {
+    #[cfg(test)]
+    if let Some(allowed) = crate::cmd::fake::allow_disassociate_destroy() {
+        return allowed;
+    }
+    ALLOW_DISASSOCIATE_DESTROY.load(Ordering::Relaxed)
+}
+
+/// The result of a destroy command, in which EIO says that the kernel disassociated the device and
+/// has destroyed everything on it: nothing when that counts as success. There is no response then,
+/// and no event to wait for.
+///
+/// ```ignore
+/// let Some(response) = unless_gone(destroy(kernel, ..))? else { return Ok(()) };
+/// wait_for_events(..);
+/// ```
+pub(crate) fn unless_gone<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(Errno::EIO) if allowed() => Ok(None),
+        Err(errno) => Err(errno),
+        Ok(value) => Ok(Some(value)),
+    }
+}
