@@ -166,6 +166,7 @@ thread_local! {
     static ANSWER: RefCell<Answer> = RefCell::new(Box::new(|_| Reply::Done));
     static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static ALLOW_DISASSOCIATE_DESTROY: Cell<Option<bool>> = const { Cell::new(None) };
+    static UVERBS_ABI: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
 /// From now on the kernel of this thread answers like this; the record starts anew.
@@ -186,6 +187,15 @@ pub(crate) fn set_allow_disassociate_destroy(allow: bool) {
 
 pub(super) fn allow_disassociate_destroy() -> Option<bool> {
     ALLOW_DISASSOCIATE_DESTROY.get()
+}
+
+/// Replaces the kernel's interface version for this thread.
+pub(crate) fn set_uverbs_abi(version: u32) {
+    UVERBS_ABI.set(Some(version));
+}
+
+pub(super) fn uverbs_abi() -> Option<u32> {
+    UVERBS_ABI.get()
 }
 
 fn ask(call: &mut Call<'_>, done: isize) -> isize {

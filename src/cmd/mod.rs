@@ -50,11 +50,15 @@ mod kernel;
 mod message;
 mod requests;
 mod syscall;
+mod version;
 mod write;
 
 // The objects.
+mod cq;
 mod flow_spec;
 mod qp_attr;
+mod srq;
+mod work_request;
 
 #[cfg(test)]
 mod fake;
@@ -67,4 +71,5 @@ pub(crate) use disassociate::{allow_disassociate_destroy, unless_gone};
 pub(crate) use events::wait_for_events;
 pub(crate) use kernel::Kernel;
 pub(crate) use message::{Method, method};
+use version::uverbs_abi;
 pub(crate) use write::{Request, RequestBuffer, Write, probe_write_by_ioctl};

@@ -400,7 +400,40 @@ impl<Q: Request> RequestBuffer<Q> {
         kernel: Kernel<'_>,
         response: &mut Q::Response,
     ) -> Result<()> {
-        let response = ptr::from_mut(response);
+        // SAFETY: the response is writable, and nothing follows it.
+        unsafe { self.transmit(kernel, response, 0) }
+    }
+
+    /// [`Self::send`] with a response that goes to the caller's buffer, where bytes of the
+    /// provider may follow it. The request is not taken from there.
+    pub(crate) fn send_to(
+        &mut self,
+        kernel: Kernel<'_>,
+        buffers: Buffers<'_>,
+    ) -> Result<Q::Response> {
+        let Some(bytes) = buffers.provider_bytes().output else {
+            let response = self.send(kernel)?;
+            buffers.store_response(&response);
+            return Ok(response);
+        };
+        let response: *mut Q::Response =
+            front(&bytes, size_of::<Q::Response>(), 0, Q::COMMAND)?.cast();
+        // SAFETY: `front` found room for the struct there; any bytes are a valid response.
+        unsafe {
+            self.transmit(kernel, response, bytes.len)?;
+            Ok(response.read_unaligned())
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `response` must be writable, and so must `provider_response_len` bytes behind it.
+    unsafe fn transmit(
+        &mut self,
+        kernel: Kernel<'_>,
+        response: *mut Q::Response,
+        provider_response_len: usize,
+    ) -> Result<()> {
         self.head.set_response(response.expose_provenance() as u64);
         let core_len = self.bytes.len() - Self::HEAD - self.provider_len;
         let core = self.bytes[Self::HEAD..].as_mut_ptr();
@@ -413,9 +446,9 @@ impl<Q: Request> RequestBuffer<Q> {
             provider_len: self.provider_len,
             response: response.cast(),
             response_len: size_of::<Q::Response>(),
-            provider_response_len: 0,
+            provider_response_len,
         };
-        // SAFETY: there is room for a header in front, the response is writable.
+        // SAFETY: there is room for a header in front; the rest is the caller's promise.
         unsafe { message.send(kernel) }
     }
 }
