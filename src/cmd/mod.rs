@@ -61,7 +61,7 @@ mod srq;
 mod work_request;
 
 #[cfg(test)]
-mod fake;
+pub(crate) mod fake;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use buffers::Buffers;

@@ -45,7 +45,7 @@ mod tests {
             context.ibv_destroy_flow.map(|slot| slot as usize)
         );
         assert!(context.ABI_placeholder1.is_some() && context.ABI_placeholder2.is_some());
-        assert_eq!(context.create_cq_ex.map(|slot| slot as usize), Some(cq::create_cq_ex as usize));
+        assert!(context.create_cq_ex.is_some());
         assert!(context.query_port.is_some());
         assert!(context.context.ops._compat_query_port.is_some());
         assert!(context.context.ops._compat_query_device.is_some());

@@ -4,10 +4,19 @@ use core::ffi::c_int;
 
 use crate::sys::errno::Errno;
 
-mod context;
+pub(crate) mod ah;
+mod comp_channel;
+mod comp_cntr;
+pub(crate) mod context;
 pub(crate) mod context_slots;
-mod cq;
+pub(crate) mod cq;
+mod dm;
+mod dmah;
+pub(crate) mod event;
+pub(crate) mod mcast;
+pub(crate) mod pd;
 mod rate;
+pub(crate) mod srq;
 mod strings;
 
 #[cfg(test)]
@@ -21,3 +30,13 @@ fn report(status: c_int) -> c_int {
     }
     status
 }
+
+/// `refuse!(EINVAL, "format", ...)`: the error for a call that breaks its contract, with the reason
+/// in the log.
+macro_rules! refuse {
+    ($errno:ident, $($reason:tt)+) => {{
+        $crate::log::log!($crate::log::VERBS_LOG_ERR, $($reason)+);
+        Err($crate::sys::errno::Errno::$errno)
+    }};
+}
+use refuse;

@@ -244,3 +244,26 @@ recording_ops! {
     read_err_comp_cntr reg_dm_mr reg_dmabuf_mr reg_mr reg_mr_ex req_notify_cq rereg_mr resize_cq
     set_comp_cntr set_ece set_err_comp_cntr unimport_dm unimport_mr unimport_pd
 }
+
+/// Objects as they are after creation, at an address that does not change.
+macro_rules! new_object {
+    ($($(#[$doc:meta])* $name:ident -> $object:ident;)*) => {
+        $($(#[$doc])*
+        pub(crate) fn $name(fake: &Fake) -> Box<$object> {
+            let mut object = Box::new($object::zeroed());
+            object.context = fake.context();
+            // SAFETY: both are new.
+            unsafe {
+                libc::pthread_mutex_init(&mut object.mutex, ptr::null());
+                libc::pthread_cond_init(&mut object.cond, ptr::null());
+            }
+            object
+        })*
+    };
+}
+new_object! {
+    new_cq -> ibv_cq;
+    new_qp -> ibv_qp;
+    new_srq -> ibv_srq;
+    new_wq -> ibv_wq;
+}
