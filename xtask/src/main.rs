@@ -4,6 +4,7 @@ mod cache;
 mod demo;
 mod dropin;
 mod error;
+mod fuzz;
 mod matrix;
 mod packages;
 mod paths;
@@ -15,7 +16,7 @@ mod vm;
 
 use std::process::ExitCode;
 
-use error::{Error, Result};
+use error::{Context, Error, Result};
 
 /// What `cargo xtask` can do.
 const USAGE: &str = "\
@@ -23,6 +24,7 @@ usage: cargo xtask TASK
 
   demo      build the library and run real programs on it, on a kernel's RDMA device
   test      all checks of the project; `cargo xtask test --list` shows which
+  fuzz [SECONDS]  the parsers of foreign bytes under libFuzzer, each for so long (60)
   exports   write abi-tests/EXPORTS.md, the table of exports and their tests
   symbols [FILE]  compare the library's exports with the wanted ones
   dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
@@ -48,6 +50,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
     match task.as_str() {
         "demo" => demo::run(),
         "test" => test::run(rest),
+        "fuzz" => report(fuzz::run(seconds(rest)?)),
         "vm" => vm::cli::run(rest),
         "exports" => report(matrix::generate()),
         "symbols" => report(symbols::check(&library(rest)?)),
@@ -71,6 +74,15 @@ fn library(args: &[String]) -> Result<std::path::PathBuf> {
         [] => Ok(paths::target().join("release/libibverbs.so")),
         [file] => Ok(file.into()),
         _ => Err(Error::new("one library at most")),
+    }
+}
+
+/// The number of seconds that the argument says, or 60.
+fn seconds(args: &[String]) -> Result<u64> {
+    match args {
+        [] => Ok(60),
+        [number] => number.parse().context(|| format!("{number} is no number of seconds")),
+        _ => Err(Error::new("one number of seconds at most")),
     }
 }
 

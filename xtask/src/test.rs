@@ -9,7 +9,7 @@ use crate::sh::Cmd;
 use crate::vm::Suite;
 use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
-use crate::{dropin, matrix, packages, paths, symbols, tools, vm};
+use crate::{dropin, fuzz, matrix, packages, paths, symbols, tools, vm};
 
 /// What `cargo xtask test` can do.
 const USAGE: &str = "\
@@ -54,6 +54,7 @@ const STEPS: &[Step] = &[
     Step { name: "documentation", needs: &[], slow: false, run: documentation },
     Step { name: "dependencies", needs: &[], slow: false, run: dependencies },
     Step { name: "unit tests", needs: &[], slow: false, run: unit_tests },
+    Step { name: "fuzzing", needs: &["g++"], slow: false, run: fuzzing },
     Step { name: "release build", needs: packages::FOR_BUILD, slow: false, run: release_build },
     Step { name: "size", needs: &["binutils"], slow: false, run: size },
     Step { name: "exports", needs: &["binutils"], slow: false, run: exports },
@@ -198,6 +199,10 @@ fn unit_tests(_: &Ctx) -> Result<String> {
     let counts = output.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
     let passed = counts.filter_map(|line| line.split(' ').next()?.parse::<u32>().ok());
     Ok(format!("{} tests", passed.sum::<u32>()))
+}
+
+fn fuzzing(_: &Ctx) -> Result<String> {
+    fuzz::run(5)
 }
 
 fn release_build(ctx: &Ctx) -> Result<String> {

@@ -1,0 +1,7 @@
+//! Hands the architecture to the code.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let arch = std::env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
+    println!("cargo::rustc-env=XTASK_ARCH={arch}");
+}

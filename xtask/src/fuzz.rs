@@ -1,0 +1,61 @@
+//! `cargo xtask fuzz`: the parsers of foreign bytes under libFuzzer, on the stable compiler.
+//!
+//! cargo-fuzz wants a nightly compiler for the address sanitizer. The parsers are safe code, where
+//! a panic is what there is to find, so coverage is enough, and for that stable flags do.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::paths;
+use crate::sh::Cmd;
+
+/// What makes LLVM count the edges that an input reaches, as libFuzzer wants it.
+const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+     -Cllvm-args=-sanitizer-coverage-pc-table \
+     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing";
+
+/// The target triple, named so that build scripts are built without the flags.
+const TRIPLE: &str = concat!(env!("XTASK_ARCH"), "-unknown-linux-gnu");
+
+/// Runs every target for `seconds`, each from its seeds and what earlier runs found.
+pub(crate) fn run(seconds: u64) -> Result<String> {
+    let folder = paths::checkout().join("fuzz");
+    let target_dir = paths::target().join("fuzz");
+    Cmd::new("cargo")
+        .args(["build", "--release", "--target", TRIPLE])
+        .env("RUSTFLAGS", FLAGS)
+        .env("CARGO_TARGET_DIR", &target_dir)
+        .dir(&folder)
+        .timeout(Duration::from_secs(1200))
+        .run()?;
+    let mut found = Vec::new();
+    for source in paths::list(&folder.join("targets"))? {
+        let Some(name) = source.file_stem().and_then(|name| name.to_str()) else { continue };
+        let program = target_dir.join(TRIPLE).join("release").join(name);
+        found.push(run_target(name, &program, &folder.join("seeds").join(name), seconds)?);
+    }
+    Ok(found.join(", "))
+}
+
+/// Runs one target; an input that makes it panic, hang or eat memory is an error that names it.
+fn run_target(name: &str, program: &Path, seeds: &Path, seconds: u64) -> Result<String> {
+    let corpus = paths::make_dir(paths::target().join("fuzz/corpus").join(name))?;
+    let artifacts = paths::make_dir(paths::target().join("fuzz/artifacts"))?;
+    let mut command = Cmd::new(program)
+        .arg(format!("-max_total_time={seconds}"))
+        .args(["-timeout=5", "-rss_limit_mb=1024", "-print_final_stats=1", "-verbosity=0"])
+        .arg(format!("-artifact_prefix={}/{name}-", artifacts.display()))
+        .arg(&corpus)
+        .timeout(Duration::from_secs(seconds + 120));
+    if seeds.is_dir() {
+        command = command.arg(seeds);
+    }
+    let output = command.output()?;
+    let runs = output
+        .lines()
+        .find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))
+        .ok_or_else(|| Error::new(format!("{name}: libFuzzer did not say what it did")))?;
+    Ok(format!("{name} {} inputs", runs.trim()))
+}
