@@ -6,7 +6,7 @@ use crate::abi::*;
 use crate::uapi::*;
 
 /// The public form of the kernel's address attributes.
-pub(crate) fn ah_attr_from_kernel(src: &ib_uverbs_ah_attr) -> ibv_ah_attr {
+fn ah_attr_from_kernel(src: &ib_uverbs_ah_attr) -> ibv_ah_attr {
     ibv_ah_attr {
         grh: ibv_global_route {
             dgid: ibv_gid { raw: src.grh.dgid },
@@ -21,28 +21,6 @@ pub(crate) fn ah_attr_from_kernel(src: &ib_uverbs_ah_attr) -> ibv_ah_attr {
         static_rate: src.static_rate,
         is_global: src.is_global,
         port_num: src.port_num,
-    }
-}
-
-/// The kernel's form of the public address attributes.
-pub(crate) fn ah_attr_to_kernel(src: &ibv_ah_attr) -> ib_uverbs_ah_attr {
-    ib_uverbs_ah_attr {
-        grh: ib_uverbs_global_route {
-            // SAFETY: a GID is 16 bytes in each of its forms.
-            dgid: unsafe { src.grh.dgid.raw },
-            flow_label: src.grh.flow_label,
-            sgid_index: src.grh.sgid_index,
-            hop_limit: src.grh.hop_limit,
-            traffic_class: src.grh.traffic_class,
-            reserved: 0,
-        },
-        dlid: src.dlid,
-        sl: src.sl,
-        src_path_bits: src.src_path_bits,
-        static_rate: src.static_rate,
-        is_global: src.is_global,
-        port_num: src.port_num,
-        reserved: 0,
     }
 }
 

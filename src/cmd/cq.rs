@@ -268,7 +268,7 @@ unsafe fn create(
         (wanted.channel.as_ref().map_or(-1, |channel| channel.fd), (*kernel.context()).async_fd)
     };
     let imported = kernel.private().is_imported();
-    let user_handle = cq.addr() as u64;
+    let user_handle = cq.expose_provenance() as u64;
     let (mut handle, mut cqe) = (0, 0_u32);
 
     let mut cmd = Command::new(method!(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE));

@@ -55,10 +55,18 @@ mod write;
 
 // The objects.
 mod cq;
+mod flow;
 mod flow_spec;
+mod ind_table;
+mod mcast;
+mod poll;
+mod post;
+mod qp;
 mod qp_attr;
+mod qp_modify;
 mod srq;
 mod work_request;
+mod wq;
 
 #[cfg(test)]
 pub(crate) mod fake;

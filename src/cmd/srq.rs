@@ -220,7 +220,7 @@ unsafe fn create(
             Kind::TagMatching { cq, max_num_tags } => (0, (*cq).handle, max_num_tags),
         }
     };
-    let user_handle = srq.addr() as u64;
+    let user_handle = srq.expose_provenance() as u64;
     let srq_type = wanted.kind.number();
     let (mut handle, mut max_wr, mut max_sge, mut number) = (0, attr.max_wr, attr.max_sge, 0_u32);
 
