@@ -21,8 +21,8 @@ macro_rules! modules {
 }
 
 modules!(
-    ah, context, counters, cq, device, driver, event, flow, kern_abi, memory, opcode, ops, port,
-    qp, sa, srq, v1_0, wq,
+    ah, command_buffer, context, counters, cq, device, driver, event, flow, kern_abi, memory, opcode,
+    ops, port, qp, qp_ex, sa, srq, v1_0, work_request, wq,
 );
 
 /// The context's private part, seen from outside: only [`crate::provider_api`] knows what is in it.
