@@ -84,6 +84,13 @@ pub(crate) enum Outcome<'a> {
     WriteEx(Write<'a>),
 }
 
+impl Outcome<'_> {
+    /// Whether the ioctl did it.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self, Outcome::Done)
+    }
+}
+
 impl<'a> Command<'a> {
     /// A command without attributes; see [`method!`](crate::cmd::method).
     pub(crate) fn new(method: Method) -> Command<'a> {
@@ -176,6 +183,12 @@ impl<'a> Command<'a> {
     pub(crate) fn input_ref<T: Plain>(&mut self, id: u16, value: &'a T) -> &mut Command<'a> {
         // SAFETY: the value outlives the command.
         unsafe { self.input_at(id, (&raw const *value).cast(), size_of::<T>()) }
+    }
+
+    /// An array.
+    pub(crate) fn input_slice<T: Plain>(&mut self, id: u16, values: &'a [T]) -> &mut Command<'a> {
+        // SAFETY: the values outlive the command.
+        unsafe { self.input_at(id, values.as_ptr().cast(), size_of_val(values)) }
     }
 
     /// `len` bytes at `bytes`.

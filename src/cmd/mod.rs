@@ -54,12 +54,28 @@ mod version;
 mod write;
 
 // The objects.
+mod ah;
+mod comp_cntr;
+mod context;
+mod counters;
 mod cq;
+mod device;
+mod dm;
+mod dmabuf;
+mod dmah;
 mod flow;
+mod flow_action;
 mod flow_spec;
+mod gid;
 mod ind_table;
 mod mcast;
+mod memlock;
+mod mr;
+mod mr_ex;
+mod mw;
+mod pd;
 mod poll;
+mod port;
 mod post;
 mod qp;
 mod qp_attr;
@@ -67,6 +83,7 @@ mod qp_modify;
 mod srq;
 mod work_request;
 mod wq;
+mod xrcd;
 
 #[cfg(test)]
 pub(crate) mod fake;
@@ -74,9 +91,11 @@ pub(crate) mod fake;
 pub(crate) use blocks::Blocks;
 pub(crate) use buffers::Buffers;
 pub(crate) use command::{Command, Outcome};
+pub(crate) use context::alloc_async_fd;
 pub(crate) use destroy::{destroy, destroy_by_ioctl};
 pub(crate) use disassociate::{allow_disassociate_destroy, unless_gone};
 pub(crate) use events::wait_for_events;
+pub(crate) use gid::{query_gid_entry, query_gid_table};
 pub(crate) use kernel::Kernel;
 pub(crate) use message::{Method, method};
 use version::uverbs_abi;

@@ -7,6 +7,7 @@ mod buffer;
 pub(crate) mod context;
 mod cq;
 mod defaults;
+mod dmabuf_heap;
 mod log;
 mod memory;
 mod ops;

@@ -1,0 +1,81 @@
+//! Address handles.
+
+use core::ffi::c_int;
+
+use crate::abi::export::export;
+use crate::abi::*;
+use crate::cmd::{Buffers, Kernel, destroy, method};
+use crate::provider_api::op_index;
+use crate::sys::errno::{Result, ReturnNumber};
+use crate::uapi::*;
+
+/// Creates an address handle: fills in `handle` and `context`. `ibv_create_ah(3)`,
+/// `driver.h: ibv_cmd_create_ah`
+unsafe extern "C" fn ibv_cmd_create_ah(
+    pd: *mut ibv_pd,
+    ah: *mut ibv_ah,
+    attr: *mut ibv_ah_attr,
+    resp: *mut ib_uverbs_create_ah_resp,
+    resp_size: usize,
+) -> c_int {
+    // SAFETY: the provider passes its PD, its new address handle, the program's attributes and a
+    // buffer of this size.
+    unsafe {
+        let buffers = Buffers::response(resp, resp_size);
+        create_ah(Kernel::of((*pd).context), (*pd).handle, &*attr, &mut *ah, buffers)
+    }
+    .or_number()
+}
+export!(ibv_cmd_create_ah @@ "IBVERBS_PRIVATE_65");
+
+fn create_ah(
+    kernel: Kernel<'_>,
+    pd_handle: u32,
+    attr: &ibv_ah_attr,
+    ah: &mut ibv_ah,
+    buffers: Buffers<'_>,
+) -> Result<()> {
+    let user_handle = core::ptr::from_mut(ah).expose_provenance() as u64;
+    let attr = to_kernel(attr);
+    let request = ib_uverbs_create_ah { user_handle, pd_handle, attr, ..Plain::zeroed() };
+    ah.handle = kernel.write(request, buffers)?.ah_handle;
+    ah.context = kernel.context();
+    Ok(())
+}
+
+fn to_kernel(attr: &ibv_ah_attr) -> ib_uverbs_ah_attr {
+    ib_uverbs_ah_attr {
+        grh: ib_uverbs_global_route {
+            // SAFETY: a GID is 16 bytes in each of its forms.
+            dgid: unsafe { attr.grh.dgid.raw },
+            flow_label: attr.grh.flow_label,
+            sgid_index: attr.grh.sgid_index,
+            hop_limit: attr.grh.hop_limit,
+            traffic_class: attr.grh.traffic_class,
+            reserved: 0,
+        },
+        dlid: attr.dlid,
+        sl: attr.sl,
+        src_path_bits: attr.src_path_bits,
+        static_rate: attr.static_rate,
+        is_global: attr.is_global,
+        port_num: attr.port_num,
+        reserved: 0,
+    }
+}
+
+/// Destroys an address handle. `ibv_destroy_ah(3)`, `driver.h: ibv_cmd_destroy_ah`
+unsafe extern "C" fn ibv_cmd_destroy_ah(ah: *mut ibv_ah) -> c_int {
+    // SAFETY: the provider passes its address handle.
+    let (kernel, handle) = unsafe { (Kernel::of((*ah).context), (*ah).handle) };
+    destroy(
+        kernel,
+        method!(UVERBS_OBJECT_AH, UVERBS_METHOD_AH_DESTROY),
+        UVERBS_ATTR_DESTROY_AH_HANDLE,
+        handle,
+        op_index!(destroy_ah),
+        ib_uverbs_destroy_ah { ah_handle: handle },
+    )
+    .or_number()
+}
+export!(ibv_cmd_destroy_ah @@ "IBVERBS_PRIVATE_65");

@@ -1,0 +1,26 @@
+//! Parts of the device file as dma-bufs.
+
+use core::ffi::c_int;
+
+use crate::abi::export::export;
+use crate::abi::*;
+use crate::cmd::{Command, Kernel, method};
+use crate::sys::errno::{Result, ReturnMinusOne};
+use crate::uapi::*;
+
+/// Exports the mapping at an offset of the device file as a dma-buf. Returns its file descriptor,
+/// or -1 with `errno`. `ibv_dm_export_dmabuf_fd(3)`, `driver.h: ibv_cmd_export_dmabuf_fd`
+unsafe extern "C" fn ibv_cmd_export_dmabuf_fd(ctx: *mut ibv_context, pg_off: libc::off_t) -> c_int {
+    // SAFETY: the provider passes its context.
+    export_dmabuf_fd(unsafe { Kernel::of(ctx) }, pg_off as u64).or_minus_one()
+}
+export!(ibv_cmd_export_dmabuf_fd @@ "IBVERBS_PRIVATE_65");
+
+fn export_dmabuf_fd(kernel: Kernel<'_>, page_offset: u64) -> Result<c_int> {
+    let mut fd = -1;
+    Command::new(method!(UVERBS_OBJECT_DMABUF, UVERBS_METHOD_DMABUF_ALLOC))
+        .new_fd(UVERBS_ATTR_ALLOC_DMABUF_HANDLE, &mut fd)
+        .u64(UVERBS_ATTR_ALLOC_DMABUF_PGOFF, page_offset)
+        .execute(kernel)?;
+    Ok(fd)
+}

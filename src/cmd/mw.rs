@@ -1,0 +1,63 @@
+//! Memory windows.
+
+use core::ffi::c_int;
+
+use crate::abi::export::export;
+use crate::abi::*;
+use crate::cmd::{Buffers, Kernel, destroy, method};
+use crate::provider_api::op_index;
+use crate::sys::errno::{Result, ReturnNumber};
+use crate::uapi::*;
+
+/// Allocates a memory window: fills in `context`, `pd`, `rkey`, `handle` and `type`.
+/// `ibv_alloc_mw(3)`, `driver.h: ibv_cmd_alloc_mw`
+unsafe extern "C" fn ibv_cmd_alloc_mw(
+    pd: *mut ibv_pd,
+    type_: ibv_mw_type,
+    mw: *mut ibv_mw,
+    cmd: *mut ibv_alloc_mw,
+    cmd_size: usize,
+    resp: *mut ib_uverbs_alloc_mw_resp,
+    resp_size: usize,
+) -> c_int {
+    // SAFETY: the provider passes its PD, its new window and buffers of these sizes.
+    unsafe {
+        let buffers = Buffers::new(cmd, cmd_size, resp, resp_size);
+        alloc_mw(Kernel::of((*pd).context), (*pd).handle, type_, &mut *mw, buffers)
+            .map(|()| (*mw).pd = pd)
+    }
+    .or_number()
+}
+export!(ibv_cmd_alloc_mw @@ "IBVERBS_PRIVATE_65");
+
+fn alloc_mw(
+    kernel: Kernel<'_>,
+    pd_handle: u32,
+    type_: ibv_mw_type,
+    mw: &mut ibv_mw,
+    buffers: Buffers<'_>,
+) -> Result<()> {
+    let request = ib_uverbs_alloc_mw { pd_handle, mw_type: type_ as u8, ..Plain::zeroed() };
+    let response = kernel.write(request, buffers)?;
+    mw.context = kernel.context();
+    mw.rkey = response.rkey;
+    mw.handle = response.mw_handle;
+    mw.type_ = type_;
+    Ok(())
+}
+
+/// Frees a memory window. `ibv_dealloc_mw(3)`, `driver.h: ibv_cmd_dealloc_mw`
+unsafe extern "C" fn ibv_cmd_dealloc_mw(mw: *mut ibv_mw) -> c_int {
+    // SAFETY: the provider passes its window.
+    let (kernel, handle) = unsafe { (Kernel::of((*mw).context), (*mw).handle) };
+    destroy(
+        kernel,
+        method!(UVERBS_OBJECT_MW, UVERBS_METHOD_MW_DESTROY),
+        UVERBS_ATTR_DESTROY_MW_HANDLE,
+        handle,
+        op_index!(dealloc_mw),
+        ib_uverbs_dealloc_mw { mw_handle: handle },
+    )
+    .or_number()
+}
+export!(ibv_cmd_dealloc_mw @@ "IBVERBS_PRIVATE_65");
