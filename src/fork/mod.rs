@@ -1,1 +1,272 @@
 //! Fork support: keeping registered memory out of child processes.
+//!
+//! A device reads and writes the physical pages that were behind an address when the memory was
+//! registered. After fork(2), the first write of the parent to a page gives it a copy, and the
+//! device goes on with the child's page. So the pages of registered memory are marked such that
+//! children do not get them, for as long as one registration covers them.
+//!
+//! This is off until a program asks for it, and unneeded on kernels that copy pinned pages when a
+//! process forks.
+
+mod ranges;
+mod smaps;
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::abi::export::export;
+use crate::abi::*;
+use crate::discovery;
+use crate::fork::ranges::{Advice, Ranges, Span};
+use crate::log::warning;
+use crate::sys::env;
+use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber};
+
+/// Asks for fork support. Returns 0, also when it is unneeded, or an error number: EINVAL when
+/// memory has been registered already, ENOSYS when the kernel cannot do it, ENOMEM.
+/// `ibv_fork_init(3)`
+extern "C" fn ibv_fork_init() -> c_int {
+    fork().enable().or_number()
+}
+export!(ibv_fork_init @@ "IBVERBS_1.1");
+
+/// Whether fork support is there, as `enum ibv_fork_status`. `ibv_is_fork_initialized(3)`
+extern "C" fn ibv_is_fork_initialized() -> ibv_fork_status {
+    fork().status()
+}
+export!(ibv_is_fork_initialized @@ "IBVERBS_1.13");
+
+/// Keeps memory that a device uses out of child processes. Called once more for the same memory, it
+/// must be undone as often. Returns 0, or -1 with `errno`. `driver.h`
+unsafe extern "C" fn ibv_dontfork_range(base: *mut c_void, size: usize) -> c_int {
+    dontfork(base, size).or_minus_one()
+}
+export!(ibv_dontfork_range @@ "IBVERBS_1.1");
+
+/// Undoes [`ibv_dontfork_range`]. Returns 0, or -1 with `errno`. `driver.h`
+unsafe extern "C" fn ibv_dofork_range(base: *mut c_void, size: usize) -> c_int {
+    dofork(base, size).or_minus_one()
+}
+export!(ibv_dofork_range @@ "IBVERBS_1.1");
+
+/// Keeps the pages of `size` bytes at `base` out of child processes; nothing without fork support,
+/// for NULL and for no bytes.
+///
+/// # Errors
+///
+/// ENOMEM; EINVAL for bytes beyond the address space; what madvise(2) says, such as ENOMEM for
+/// addresses without memory. Nothing is changed then.
+pub(crate) fn dontfork(base: *mut c_void, size: usize) -> Result<()> {
+    fork().exclude(base.addr(), size)
+}
+
+/// Undoes [`dontfork`] once. Errors: ENOMEM, EINVAL.
+pub(crate) fn dofork(base: *mut c_void, size: usize) -> Result<()> {
+    fork().include(base.addr(), size)
+}
+
+/// Enables fork support if the environment asks for it: part of the library's initialization.
+pub(crate) fn init_from_environment() {
+    if !env::switch(c"RDMAV_FORK_SAFE") && !env::switch(c"IBV_FORK_SAFE") {
+        return;
+    }
+    if let Err(errno) = fork().enable() {
+        warning(format_args!(
+            "fork support was asked for but cannot be had: {}",
+            std::io::Error::from_raw_os_error(errno.0),
+        ));
+    }
+}
+
+/// What fork support needs of the system.
+struct System {
+    copies_on_fork: fn() -> bool,
+    madvise: fn(Span, Advice) -> Result<()>,
+    page_size_at: fn(usize) -> Option<usize>,
+}
+
+/// Fork support of the process.
+struct Fork {
+    system: System,
+    state: AtomicU8,
+    /// The size of pages in bytes when all are equal.
+    page_size: AtomicUsize,
+    /// Memory may have pages of other sizes.
+    huge_pages: AtomicBool,
+    /// There once the state is [`ENABLED`].
+    ranges: Mutex<Option<Ranges>>,
+}
+
+// The states of fork support.
+/// Nobody has asked for it and no memory was registered.
+const UNUSED: u8 = 0;
+/// Memory was registered and not marked: it is too late now.
+const TOO_LATE: u8 = 1;
+const ENABLED: u8 = 2;
+
+impl Fork {
+    const fn new(system: System) -> Fork {
+        Fork {
+            system,
+            state: AtomicU8::new(UNUSED),
+            page_size: AtomicUsize::new(0),
+            huge_pages: AtomicBool::new(false),
+            ranges: Mutex::new(None),
+        }
+    }
+
+    fn ranges(&self) -> MutexGuard<'_, Option<Ranges>> {
+        self.ranges.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn status(&self) -> ibv_fork_status {
+        if (self.system.copies_on_fork)() {
+            IBV_FORK_UNNEEDED
+        } else if self.state.load(Ordering::Acquire) == ENABLED {
+            IBV_FORK_ENABLED
+        } else {
+            IBV_FORK_DISABLED
+        }
+    }
+
+    fn enable(&self) -> Result<()> {
+        if env::switch(c"RDMAV_HUGEPAGES_SAFE") {
+            self.huge_pages.store(true, Ordering::Relaxed);
+        }
+        if self.state.load(Ordering::Acquire) == ENABLED || (self.system.copies_on_fork)() {
+            return Ok(());
+        }
+        let mut ranges = self.ranges();
+        match self.state.load(Ordering::Acquire) {
+            UNUSED => {}
+            ENABLED => return Ok(()),
+            _ => return Err(Errno::EINVAL),
+        }
+        // SAFETY: sysconf has no preconditions.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) });
+        let page = page.ok().filter(|page| page.is_power_of_two()).ok_or(Errno::ENOSYS)?;
+        self.try_out(page)?;
+        *ranges = Some(Ranges::new()?);
+        self.page_size.store(page, Ordering::Relaxed);
+        // Memory may have been registered meanwhile, which takes no lock.
+        self.state
+            .compare_exchange(UNUSED, ENABLED, Ordering::AcqRel, Ordering::Acquire)
+            .map(|_| ())
+            .map_err(|_| {
+                *ranges = None;
+                Errno::EINVAL
+            })
+    }
+
+    /// Whether the kernel can mark memory. ENOSYS; ENOMEM.
+    fn try_out(&self, page: usize) -> Result<()> {
+        // SAFETY: a new mapping.
+        let memory = unsafe {
+            libc::mmap(
+                core::ptr::null_mut(),
+                page,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(Errno::ENOMEM);
+        }
+        let result = Span::of_pages(memory.addr(), page, page).and_then(|span| {
+            (self.system.madvise)(span, Advice::DontFork)?;
+            (self.system.madvise)(span, Advice::DoFork)
+        });
+        // SAFETY: the mapping is ours.
+        unsafe { libc::munmap(memory, page) };
+        result.map_err(|_| Errno::ENOSYS)
+    }
+
+    /// The pages of a range and their size, or nothing when there is nothing to mark.
+    fn pages(&self, base: usize, size: usize) -> Result<Option<(Span, usize)>> {
+        if self.state.load(Ordering::Acquire) != ENABLED {
+            // Without effect unless the state is the first one.
+            let _ =
+                self.state.compare_exchange(UNUSED, TOO_LATE, Ordering::AcqRel, Ordering::Acquire);
+            if self.state.load(Ordering::Acquire) != ENABLED {
+                return Ok(None);
+            }
+        }
+        if base == 0 || size == 0 {
+            return Ok(None);
+        }
+        let mut page = self.page_size.load(Ordering::Relaxed);
+        if self.huge_pages.load(Ordering::Relaxed) {
+            page = (self.system.page_size_at)(base).unwrap_or(page);
+        }
+        Ok(Some((Span::of_pages(base, size, page)?, page)))
+    }
+
+    fn exclude(&self, base: usize, size: usize) -> Result<()> {
+        let Some((span, page)) = self.pages(base, size)? else { return Ok(()) };
+        match self.ranges().as_mut() {
+            Some(ranges) => ranges.exclude(span, |part, advice| self.advise(part, advice, page)),
+            None => Ok(()),
+        }
+    }
+
+    fn include(&self, base: usize, size: usize) -> Result<()> {
+        let Some((span, page)) = self.pages(base, size)? else { return Ok(()) };
+        match self.ranges().as_mut() {
+            Some(ranges) => ranges.include(span, |part, advice| self.advise(part, advice, page)),
+            None => Ok(()),
+        }
+    }
+
+    /// Passes advice on to the kernel. Where it cannot give a part back to children as a whole,
+    /// because some of it is no memory any more, it is tried page by page.
+    fn advise(&self, span: Span, advice: Advice, page: usize) -> Result<()> {
+        let result = (self.system.madvise)(span, advice);
+        if result.is_ok() || advice == Advice::DontFork || span.length() <= page {
+            return result;
+        }
+        let mut first = span.first;
+        loop {
+            let last = first | (page - 1);
+            let _ = (self.system.madvise)(Span { first, last: last.min(span.last) }, advice);
+            match last.checked_add(1) {
+                Some(next) if last < span.last => first = next,
+                _ => return Ok(()),
+            }
+        }
+    }
+}
+
+fn madvise(span: Span, advice: Advice) -> Result<()> {
+    let advice = match advice {
+        Advice::DontFork => libc::MADV_DONTFORK,
+        Advice::DoFork => libc::MADV_DOFORK,
+    };
+    let address = core::ptr::without_provenance_mut(span.first);
+    // SAFETY: this advice changes nothing in this process.
+    match unsafe { libc::madvise(address, span.length(), advice) } {
+        0 => Ok(()),
+        _ => Err(Errno::last()),
+    }
+}
+
+#[cfg(not(test))]
+fn fork() -> &'static Fork {
+    static FORK: Fork = Fork::new(System {
+        copies_on_fork: discovery::copy_on_fork,
+        madvise,
+        page_size_at: smaps::page_size_at,
+    });
+    &FORK
+}
+
+#[cfg(test)]
+use testing::fork;
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+#[cfg(test)]
+mod tests;
