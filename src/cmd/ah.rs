@@ -11,7 +11,7 @@ use crate::uapi::*;
 
 /// Creates an address handle: fills in `handle` and `context`. `ibv_create_ah(3)`,
 /// `driver.h: ibv_cmd_create_ah`
-unsafe extern "C" fn ibv_cmd_create_ah(
+pub(super) unsafe extern "C" fn ibv_cmd_create_ah(
     pd: *mut ibv_pd,
     ah: *mut ibv_ah,
     attr: *mut ibv_ah_attr,
@@ -65,7 +65,7 @@ fn to_kernel(attr: &ibv_ah_attr) -> ib_uverbs_ah_attr {
 }
 
 /// Destroys an address handle. `ibv_destroy_ah(3)`, `driver.h: ibv_cmd_destroy_ah`
-unsafe extern "C" fn ibv_cmd_destroy_ah(ah: *mut ibv_ah) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_ah(ah: *mut ibv_ah) -> c_int {
     // SAFETY: the provider passes its address handle.
     let (kernel, handle) = unsafe { (Kernel::of((*ah).context), (*ah).handle) };
     destroy(

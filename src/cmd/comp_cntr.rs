@@ -30,7 +30,7 @@ const _: () = assert!(
 
 /// Queries what completion counters of the device can do. EINVAL for a struct of `caps_size` bytes
 /// that is too short. `ibv_query_comp_cntr_caps(3)`, `driver.h: ibv_cmd_query_comp_cntr_caps`
-unsafe extern "C" fn ibv_cmd_query_comp_cntr_caps(
+pub(super) unsafe extern "C" fn ibv_cmd_query_comp_cntr_caps(
     context: *mut ibv_context,
     caps: *mut ibv_comp_cntr_caps,
     caps_size: usize,
@@ -56,7 +56,7 @@ fn query_caps(kernel: Kernel<'_>) -> Result<ibv_comp_cntr_caps> {
 
 /// Creates a counter: fills in `context` (before the call) and `handle`. `link` are the provider's
 /// attributes, may be NULL. `ibv_create_comp_cntr(3)`, `driver.h: ibv_cmd_create_comp_cntr`
-unsafe extern "C" fn ibv_cmd_create_comp_cntr(
+pub(super) unsafe extern "C" fn ibv_cmd_create_comp_cntr(
     context: *mut ibv_context,
     comp_cntr: *mut ibv_comp_cntr,
     link: *mut ibv_command_buffer,
@@ -78,7 +78,7 @@ fn create(kernel: Kernel<'_>, link: Blocks<'_>, counter: &mut ibv_comp_cntr) -> 
 }
 
 /// Destroys a counter. `ibv_destroy_comp_cntr(3)`, `driver.h: ibv_cmd_destroy_comp_cntr`
-unsafe extern "C" fn ibv_cmd_destroy_comp_cntr(comp_cntr: *mut ibv_comp_cntr) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_comp_cntr(comp_cntr: *mut ibv_comp_cntr) -> c_int {
     // SAFETY: the provider passes its counter.
     let (kernel, handle) = unsafe { (Kernel::of((*comp_cntr).context), (*comp_cntr).handle) };
     let method = method!(UVERBS_OBJECT_COMP_CNTR, UVERBS_METHOD_COMP_CNTR_DESTROY);
@@ -132,7 +132,7 @@ macro_rules! modifiers {
     ($($(#[$doc:meta])* $name:ident = $entry:ident, $op:ident;)*) => {
         $(
             $(#[$doc])*
-            unsafe extern "C" fn $name(comp_cntr: *mut ibv_comp_cntr, value: u64) -> c_int {
+            pub(super) unsafe extern "C" fn $name(comp_cntr: *mut ibv_comp_cntr, value: u64) -> c_int {
                 // SAFETY: the provider passes its counter.
                 unsafe { modify(comp_cntr, $entry, $op, value) }
             }
@@ -157,7 +157,7 @@ modifiers! {
 }
 
 /// Reads the number of completions. `ibv_read_comp_cntr(3)`, `driver.h: ibv_cmd_read_comp_cntr`
-unsafe extern "C" fn ibv_cmd_read_comp_cntr(
+pub(super) unsafe extern "C" fn ibv_cmd_read_comp_cntr(
     comp_cntr: *mut ibv_comp_cntr,
     value: *mut u64,
 ) -> c_int {
@@ -168,7 +168,7 @@ export!(ibv_cmd_read_comp_cntr @@ "IBVERBS_PRIVATE_65");
 
 /// Reads the number of failed completions. `ibv_read_err_comp_cntr(3)`,
 /// `driver.h: ibv_cmd_read_err_comp_cntr`
-unsafe extern "C" fn ibv_cmd_read_err_comp_cntr(
+pub(super) unsafe extern "C" fn ibv_cmd_read_err_comp_cntr(
     comp_cntr: *mut ibv_comp_cntr,
     value: *mut u64,
 ) -> c_int {
@@ -179,7 +179,7 @@ export!(ibv_cmd_read_err_comp_cntr @@ "IBVERBS_PRIVATE_65");
 
 /// Attaches a counter to a QP for the kinds of operations in `attr->op_mask`; unknown ones are not
 /// passed on. `ibv_qp_attach_comp_cntr(3)`, `driver.h: ibv_cmd_qp_attach_comp_cntr`
-unsafe extern "C" fn ibv_cmd_qp_attach_comp_cntr(
+pub(super) unsafe extern "C" fn ibv_cmd_qp_attach_comp_cntr(
     qp: *mut ibv_qp,
     comp_cntr: *mut ibv_comp_cntr,
     attr: *mut ibv_qp_attach_comp_cntr_attr,

@@ -12,7 +12,7 @@ use crate::uapi::*;
 /// Creates the kernel's context: fills in `num_comp_vectors`, and `core_support` of the device
 /// (ioctl) or `async_fd` (write). `fd_arr`, which may be NULL, are file descriptors for the driver;
 /// a kernel without the ioctl does not get them. `driver.h: ibv_cmd_get_context`
-unsafe extern "C" fn ibv_cmd_get_context(
+pub(super) unsafe extern "C" fn ibv_cmd_get_context(
     context_ex: *mut verbs_context,
     cmd: *mut ibv_get_context,
     cmd_size: usize,
@@ -92,7 +92,7 @@ fn get_context(kernel: Kernel<'_>, buffers: Buffers<'_>, fds: &[c_int]) -> Resul
 /// Asks about a context that another process created: fills in `num_comp_vectors`, and
 /// `core_support` of the device. `driver` are the provider's attributes, may be NULL.
 /// `driver.h: ibv_cmd_query_context`
-unsafe extern "C" fn ibv_cmd_query_context(
+pub(super) unsafe extern "C" fn ibv_cmd_query_context(
     context: *mut ibv_context,
     driver: *mut ibv_command_buffer,
 ) -> c_int {

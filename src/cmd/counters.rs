@@ -12,7 +12,7 @@ use crate::uapi::*;
 /// Creates counters: fills in `context` and `handle`. EOPNOTSUPP for mask bits, none of which has
 /// a meaning. `link` are the provider's attributes, may be NULL. `ibv_create_counters(3)`,
 /// `driver.h: ibv_cmd_create_counters`
-unsafe extern "C" fn ibv_cmd_create_counters(
+pub(super) unsafe extern "C" fn ibv_cmd_create_counters(
     context: *mut ibv_context,
     init_attr: *mut ibv_counters_init_attr,
     vcounters: *mut verbs_counters,
@@ -49,7 +49,7 @@ fn create_counters(
 }
 
 /// Destroys counters. `ibv_destroy_counters(3)`, `driver.h: ibv_cmd_destroy_counters`
-unsafe extern "C" fn ibv_cmd_destroy_counters(vcounters: *mut verbs_counters) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_counters(vcounters: *mut verbs_counters) -> c_int {
     // SAFETY: the provider passes its counters.
     let (kernel, handle) =
         unsafe { (Kernel::of((*vcounters).counters.context), (*vcounters).handle) };
@@ -60,7 +60,7 @@ export!(ibv_cmd_destroy_counters @@ "IBVERBS_PRIVATE_65");
 
 /// Reads `ncounters` values; `flags` are bits of `enum ibv_read_counters_flags`. `link` are the
 /// provider's attributes, may be NULL. `ibv_read_counters(3)`, `driver.h: ibv_cmd_read_counters`
-unsafe extern "C" fn ibv_cmd_read_counters(
+pub(super) unsafe extern "C" fn ibv_cmd_read_counters(
     vcounters: *mut verbs_counters,
     counters_value: *mut u64,
     ncounters: u32,

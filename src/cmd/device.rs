@@ -16,7 +16,7 @@ use crate::uapi::*;
 /// behind the core struct, and `*resp_size` becomes the length of the kernel's answer. EINVAL for
 /// an input with unknown bits and for attributes that are too short to hold the original ones.
 /// `ibv_query_device_ex(3)`, `driver.h: ibv_cmd_query_device_any`
-unsafe extern "C" fn ibv_cmd_query_device_any(
+pub(super) unsafe extern "C" fn ibv_cmd_query_device_any(
     context: *mut ibv_context,
     input: *const ibv_query_device_ex_input,
     attr: *mut ibv_device_attr_ex,

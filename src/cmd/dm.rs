@@ -11,7 +11,7 @@ use crate::uapi::*;
 
 /// Allocates device memory: fills in both `handle`s, `comp_mask` and `context`. `link` are the
 /// provider's attributes, may be NULL. `ibv_alloc_dm(3)`, `driver.h: ibv_cmd_alloc_dm`
-unsafe extern "C" fn ibv_cmd_alloc_dm(
+pub(super) unsafe extern "C" fn ibv_cmd_alloc_dm(
     ctx: *mut ibv_context,
     dm_attr: *const ibv_alloc_dm_attr,
     dm: *mut verbs_dm,
@@ -44,7 +44,7 @@ fn alloc_dm(
 }
 
 /// Frees device memory. `ibv_free_dm(3)`, `driver.h: ibv_cmd_free_dm`
-unsafe extern "C" fn ibv_cmd_free_dm(dm: *mut verbs_dm) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_free_dm(dm: *mut verbs_dm) -> c_int {
     // SAFETY: the provider passes its device memory.
     let (kernel, handle) = unsafe { (Kernel::of((*dm).dm.context), (*dm).handle) };
     let method = method!(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE);
@@ -55,7 +55,7 @@ export!(ibv_cmd_free_dm @@ "IBVERBS_PRIVATE_65");
 /// Registers a part of device memory: fills in `handle`, `context`, `lkey`, `rkey`, `length`, `pd`,
 /// `mr_type`, no address. EINVAL for access that is not zero-based. `link` are the provider's
 /// attributes, may be NULL. `ibv_reg_dm_mr(3)`, `driver.h: ibv_cmd_reg_dm_mr`
-unsafe extern "C" fn ibv_cmd_reg_dm_mr(
+pub(super) unsafe extern "C" fn ibv_cmd_reg_dm_mr(
     pd: *mut ibv_pd,
     dm: *mut verbs_dm,
     offset: u64,

@@ -10,7 +10,10 @@ use crate::uapi::*;
 
 /// Exports the mapping at an offset of the device file as a dma-buf. Returns its file descriptor,
 /// or -1 with `errno`. `ibv_dm_export_dmabuf_fd(3)`, `driver.h: ibv_cmd_export_dmabuf_fd`
-unsafe extern "C" fn ibv_cmd_export_dmabuf_fd(ctx: *mut ibv_context, pg_off: libc::off_t) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_export_dmabuf_fd(
+    ctx: *mut ibv_context,
+    pg_off: libc::off_t,
+) -> c_int {
     // SAFETY: the provider passes its context.
     export_dmabuf_fd(unsafe { Kernel::of(ctx) }, pg_off as u64).or_minus_one()
 }

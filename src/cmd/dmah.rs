@@ -11,7 +11,7 @@ use crate::uapi::*;
 
 /// Allocates a DMA handle: fills in `handle` and `context`. `ibv_alloc_dmah(3)`,
 /// `driver.h: ibv_cmd_alloc_dmah`
-unsafe extern "C" fn ibv_cmd_alloc_dmah(
+pub(super) unsafe extern "C" fn ibv_cmd_alloc_dmah(
     ctx: *mut ibv_context,
     dmah: *mut verbs_dmah,
     attr: *mut ibv_dmah_init_attr,
@@ -44,7 +44,7 @@ fn alloc_dmah(kernel: Kernel<'_>, attr: &ibv_dmah_init_attr, dmah: &mut verbs_dm
 }
 
 /// Frees a DMA handle. `ibv_dealloc_dmah(3)`, `driver.h: ibv_cmd_free_dmah`
-unsafe extern "C" fn ibv_cmd_free_dmah(dmah: *mut verbs_dmah) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_free_dmah(dmah: *mut verbs_dmah) -> c_int {
     // SAFETY: the provider passes its DMA handle.
     let (kernel, handle) = unsafe { (Kernel::of((*dmah).dmah.context), (*dmah).handle) };
     let method = method!(UVERBS_OBJECT_DMAH, UVERBS_METHOD_DMAH_FREE);

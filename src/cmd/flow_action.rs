@@ -10,7 +10,7 @@ use crate::uapi::*;
 
 /// Creates an ESP action: fills in `context`, `type` and `handle`. `driver` are the provider's
 /// attributes, may be NULL. `ibv_flow_action_esp(3)`, `driver.h: ibv_cmd_create_flow_action_esp`
-unsafe extern "C" fn ibv_cmd_create_flow_action_esp(
+pub(super) unsafe extern "C" fn ibv_cmd_create_flow_action_esp(
     ctx: *mut ibv_context,
     attr: *mut ibv_flow_action_esp_attr,
     flow_action: *mut verbs_flow_action,
@@ -36,7 +36,7 @@ export!(ibv_cmd_create_flow_action_esp @@ "IBVERBS_PRIVATE_65");
 
 /// Changes an ESP action. `driver` are the provider's attributes, may be NULL.
 /// `ibv_flow_action_esp(3)`, `driver.h: ibv_cmd_modify_flow_action_esp`
-unsafe extern "C" fn ibv_cmd_modify_flow_action_esp(
+pub(super) unsafe extern "C" fn ibv_cmd_modify_flow_action_esp(
     flow_action: *mut verbs_flow_action,
     attr: *mut ibv_flow_action_esp_attr,
     driver: *mut ibv_command_buffer,
@@ -82,7 +82,9 @@ unsafe fn describe<'a>(cmd: &mut Command<'a>, attr: &'a ibv_flow_action_esp_attr
 }
 
 /// Destroys an action. `ibv_flow_action_esp(3)`, `driver.h: ibv_cmd_destroy_flow_action`
-unsafe extern "C" fn ibv_cmd_destroy_flow_action(action: *mut verbs_flow_action) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_flow_action(
+    action: *mut verbs_flow_action,
+) -> c_int {
     // SAFETY: the provider passes its action.
     let (kernel, handle) = unsafe { (Kernel::of((*action).action.context), (*action).handle) };
     let method = method!(UVERBS_OBJECT_FLOW_ACTION, UVERBS_METHOD_FLOW_ACTION_DESTROY);

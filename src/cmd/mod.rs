@@ -87,6 +87,8 @@ mod xrcd;
 
 #[cfg(test)]
 pub(crate) mod fake;
+#[cfg(test)]
+mod trace;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use buffers::Buffers;

@@ -49,7 +49,7 @@ impl Memory {
 /// Registers memory: fills in `handle`, `context`, `lkey`, `rkey`, `mr_type` and `access`. EINVAL
 /// for an implicit on-demand region that does not start at 0. `ibv_reg_mr(3)`,
 /// `driver.h: ibv_cmd_reg_mr`
-unsafe extern "C" fn ibv_cmd_reg_mr(
+pub(super) unsafe extern "C" fn ibv_cmd_reg_mr(
     pd: *mut ibv_pd,
     addr: *mut c_void,
     length: usize,
@@ -100,7 +100,7 @@ pub(super) fn reg_mr(
 
 /// Changes an MR as `flags` (`enum ibv_rereg_mr_flags`) say: fills in `lkey` and `rkey`, and
 /// `context` with a new PD. `ibv_rereg_mr(3)`, `driver.h: ibv_cmd_rereg_mr`
-unsafe extern "C" fn ibv_cmd_rereg_mr(
+pub(super) unsafe extern "C" fn ibv_cmd_rereg_mr(
     vmr: *mut verbs_mr,
     flags: u32,
     addr: *mut c_void,
@@ -154,7 +154,7 @@ fn rereg_mr(
 }
 
 /// Deregisters an MR of any kind. `ibv_dereg_mr(3)`, `driver.h: ibv_cmd_dereg_mr`
-unsafe extern "C" fn ibv_cmd_dereg_mr(vmr: *mut verbs_mr) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_dereg_mr(vmr: *mut verbs_mr) -> c_int {
     // SAFETY: the provider passes its MR.
     let (kernel, handle) = unsafe { (Kernel::of((*vmr).ibv_mr.context), (*vmr).ibv_mr.handle) };
     destroy(
@@ -171,7 +171,7 @@ export!(ibv_cmd_dereg_mr @@ "IBVERBS_PRIVATE_65");
 
 /// Fills in an MR that another process registered: `lkey`, `rkey`, `length`, `handle`, `context`,
 /// `pd`, no address. `ibv_import_mr(3)`, `driver.h: ibv_cmd_query_mr`
-unsafe extern "C" fn ibv_cmd_query_mr(
+pub(super) unsafe extern "C" fn ibv_cmd_query_mr(
     pd: *mut ibv_pd,
     vmr: *mut verbs_mr,
     mr_handle: u32,
@@ -203,7 +203,7 @@ fn query_mr(kernel: Kernel<'_>, handle: u32, mr: &mut verbs_mr) -> Result<()> {
 }
 
 /// Gives advice about ranges of memory regions. `ibv_advise_mr(3)`, `driver.h: ibv_cmd_advise_mr`
-unsafe extern "C" fn ibv_cmd_advise_mr(
+pub(super) unsafe extern "C" fn ibv_cmd_advise_mr(
     pd: *mut ibv_pd,
     advice: ib_uverbs_advise_mr_advice,
     flags: u32,

@@ -17,7 +17,7 @@ use crate::uapi::*;
 ///
 /// EINVAL for members that do not fit together, EOPNOTSUPP for a dma-buf or a DMA handle on a
 /// kernel without the ioctl. `ibv_reg_mr_ex(3)`, `driver.h: ibv_cmd_reg_mr_ex`
-unsafe extern "C" fn ibv_cmd_reg_mr_ex(
+pub(super) unsafe extern "C" fn ibv_cmd_reg_mr_ex(
     pd: *mut ibv_pd,
     vmr: *mut verbs_mr,
     mr_init_attr: *mut ibv_mr_init_attr,
@@ -104,7 +104,7 @@ fn reg_mr_ex(
 /// Registers a part of a dma-buf: fills in `handle`, `context`, `lkey`, `rkey`, `pd`, `addr` (the
 /// offset), `length` and `mr_type`. `driver` are the provider's attributes, may be NULL.
 /// `ibv_reg_dmabuf_mr(3)`, `driver.h: ibv_cmd_reg_dmabuf_mr`
-unsafe extern "C" fn ibv_cmd_reg_dmabuf_mr(
+pub(super) unsafe extern "C" fn ibv_cmd_reg_dmabuf_mr(
     pd: *mut ibv_pd,
     offset: u64,
     length: usize,

@@ -11,7 +11,7 @@ use crate::uapi::*;
 
 /// Allocates a memory window: fills in `context`, `pd`, `rkey`, `handle` and `type`.
 /// `ibv_alloc_mw(3)`, `driver.h: ibv_cmd_alloc_mw`
-unsafe extern "C" fn ibv_cmd_alloc_mw(
+pub(super) unsafe extern "C" fn ibv_cmd_alloc_mw(
     pd: *mut ibv_pd,
     type_: ibv_mw_type,
     mw: *mut ibv_mw,
@@ -47,7 +47,7 @@ fn alloc_mw(
 }
 
 /// Frees a memory window. `ibv_dealloc_mw(3)`, `driver.h: ibv_cmd_dealloc_mw`
-unsafe extern "C" fn ibv_cmd_dealloc_mw(mw: *mut ibv_mw) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_dealloc_mw(mw: *mut ibv_mw) -> c_int {
     // SAFETY: the provider passes its window.
     let (kernel, handle) = unsafe { (Kernel::of((*mw).context), (*mw).handle) };
     destroy(

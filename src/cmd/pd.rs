@@ -10,7 +10,7 @@ use crate::sys::errno::{Result, ReturnNumber};
 use crate::uapi::*;
 
 /// Allocates a PD: fills in `handle` and `context`. `ibv_alloc_pd(3)`, `driver.h: ibv_cmd_alloc_pd`
-unsafe extern "C" fn ibv_cmd_alloc_pd(
+pub(super) unsafe extern "C" fn ibv_cmd_alloc_pd(
     context: *mut ibv_context,
     pd: *mut ibv_pd,
     cmd: *mut ibv_alloc_pd,
@@ -35,7 +35,7 @@ fn alloc_pd(kernel: Kernel<'_>, pd: &mut ibv_pd, buffers: Buffers<'_>) -> Result
 }
 
 /// Frees a PD. `ibv_dealloc_pd(3)`, `driver.h: ibv_cmd_dealloc_pd`
-unsafe extern "C" fn ibv_cmd_dealloc_pd(pd: *mut ibv_pd) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_dealloc_pd(pd: *mut ibv_pd) -> c_int {
     // SAFETY: the provider passes its PD.
     let (kernel, handle) = unsafe { (Kernel::of((*pd).context), (*pd).handle) };
     destroy(

@@ -11,7 +11,7 @@ use crate::uapi::*;
 
 /// Queries a port. `port_cap_flags2` and `active_speed_ex` stay as they are on kernels without the
 /// ioctl. `ibv_query_port(3)`, `driver.h: ibv_cmd_query_port`
-unsafe extern "C" fn ibv_cmd_query_port(
+pub(super) unsafe extern "C" fn ibv_cmd_query_port(
     context: *mut ibv_context,
     port_num: u8,
     port_attr: *mut ibv_port_attr,
@@ -74,7 +74,7 @@ fn store(response: &ib_uverbs_query_port_resp, attr: &mut ibv_port_attr) {
 
 /// Queries a port's speed, in units of 100 Mb/s. `ibv_query_port_speed(3)`,
 /// `driver.h: ibv_cmd_query_port_speed`
-unsafe extern "C" fn ibv_cmd_query_port_speed(
+pub(super) unsafe extern "C" fn ibv_cmd_query_port_speed(
     context: *mut ibv_context,
     port_num: u32,
     speed: *mut u64,

@@ -14,7 +14,7 @@ use crate::uapi::*;
 /// Opens an XRC domain: fills in `context`, and `comp_mask` and `handle` if the provider's struct
 /// of `vxrcd_size` bytes has them. EOPNOTSUPP for unknown mask bits, EINVAL for missing ones.
 /// `ibv_open_xrcd(3)`, `driver.h: ibv_cmd_open_xrcd`
-unsafe extern "C" fn ibv_cmd_open_xrcd(
+pub(super) unsafe extern "C" fn ibv_cmd_open_xrcd(
     context: *mut ibv_context,
     xrcd: *mut verbs_xrcd,
     vxrcd_size: c_int,
@@ -63,7 +63,7 @@ fn open_xrcd(kernel: Kernel<'_>, attr: &ibv_xrcd_init_attr, buffers: Buffers<'_>
 }
 
 /// Closes an XRC domain. `ibv_close_xrcd(3)`, `driver.h: ibv_cmd_close_xrcd`
-unsafe extern "C" fn ibv_cmd_close_xrcd(xrcd: *mut verbs_xrcd) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_close_xrcd(xrcd: *mut verbs_xrcd) -> c_int {
     // SAFETY: the provider passes its XRC domain.
     let (kernel, handle) = unsafe { (Kernel::of((*xrcd).xrcd.context), (*xrcd).handle) };
     destroy(
