@@ -138,15 +138,20 @@ impl Written<'_> {
 
     /// Fills in the response.
     pub(crate) fn respond<T: Plain>(&self, value: &T) {
+        self.respond_at(0, value);
+    }
+
+    /// Fills in part of the response, at an offset in bytes.
+    pub(crate) fn respond_at<T: Copy>(&self, offset: usize, value: &T) {
         let room = if self.extended() {
             (usize::from(self.u16(6)) + usize::from(self.u16(18))) * 8
         } else {
             usize::from(self.u16(6)) * 4
         };
-        assert!(room >= size_of::<T>(), "the response buffer is too short");
-        let address = core::ptr::with_exposed_provenance_mut::<T>(self.u64(8) as usize);
+        assert!(room >= offset + size_of::<T>(), "the response buffer is too short");
+        let address = core::ptr::with_exposed_provenance_mut::<u8>(self.u64(8) as usize);
         // SAFETY: the tested command gives this address for so many bytes.
-        unsafe { address.write_unaligned(*value) };
+        unsafe { address.add(offset).cast::<T>().write_unaligned(*value) };
     }
 
     fn line(&self) -> String {
