@@ -21,6 +21,8 @@ mod verbs;
 
 /// Kernel commands, `ibv_cmd_*`.
 mod cmd;
+/// Set-up before the first list of devices.
+mod init;
 /// Devices: netlink, sysfs, device files, the list.
 mod discovery;
 /// Plugins: configuration, loading, matching.

@@ -396,6 +396,3 @@ fn send<const N: usize>(
     message.truncate(own);
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,6 +4,7 @@
 use core::sync::atomic::Ordering;
 
 use crate::abi::*;
+use crate::discovery::record;
 
 /// Takes a reference.
 ///
@@ -27,9 +28,9 @@ pub(crate) unsafe fn device_put(device: *mut verbs_device) {
         if (*device).refcount.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
-        let record = (*device).sysfs;
-        if !record.is_null() {
-            drop(Box::from_raw(record));
+        let sysfs = (*device).sysfs;
+        if !sysfs.is_null() {
+            record::free(sysfs);
         }
         if let Some(uninit_device) = (*(*device).ops).uninit_device {
             uninit_device(device);

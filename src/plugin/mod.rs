@@ -1,1 +1,303 @@
-//! Finding, loading and matching provider plugins.
+//! Plugins: which provider takes a device, and which files are loaded to find out.
+//!
+//! A device goes to the first provider that names its kernel driver, else to the first one whose
+//! table or function matches it. The order of providers is that of loading: those of the program
+//! itself, those of the environment, those of the configuration.
+//!
+//! Loading everything that the configuration names costs a process hundreds of system calls, so
+//! only the plugin for the kernel driver of a device is loaded, if the configuration names it in
+//! the file that goes by its name; everything else only when a device stays without a provider.
+//! The outcome is the same, because rdma-core has one plugin per kernel driver.
+
+mod complaint;
+mod config;
+mod elf;
+mod known;
+mod load;
+mod matching;
+mod source;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use core::ptr;
+use std::ffi::CString;
+
+use crate::abi::*;
+use crate::discovery::Record;
+use crate::log::{self, log};
+use crate::provider_api::registry::Driver;
+use crate::uapi::RDMA_DRIVER_UNKNOWN;
+use known::plugin_of;
+use load::Failure;
+use matching::{Refusal, names_driver, offer};
+use source::display;
+
+pub(crate) use source::{Source, System};
+
+/// A provider inside the library, which needs no file and no kernel.
+#[derive(Clone, Copy)]
+pub(crate) struct BuiltIn {
+    /// The name that asks for it in `IBV_DRIVERS` and in the configuration.
+    pub(crate) name: &'static str,
+    /// What a plugin would register. Its `match_device` accepts the records that `find` makes.
+    pub(crate) ops: fn() -> *const verbs_device_ops,
+    /// Records of the devices that there are now, without a device file.
+    pub(crate) find: fn() -> Vec<Record>,
+}
+
+/// The providers inside the library.
+const BUILT_IN: &[BuiltIn] = &[];
+
+/// The providers and what was done to find them; one per process.
+pub(crate) struct Plugins<S = System> {
+    source: S,
+    built_in: &'static [BuiltIn],
+    /// The built-in providers that were asked for; nothing before that was looked up.
+    wanted: Option<Vec<BuiltIn>>,
+    environment_loaded: bool,
+    everything_loaded: bool,
+    /// Plugins that were loaded, or failed to.
+    attempted: Vec<Vec<u8>>,
+    failures: Vec<Failure>,
+    /// Plugins whose own configuration file does not name them.
+    not_in_own_file: Vec<&'static str>,
+    /// Devices and the providers that failed to take them, as was told.
+    told: Vec<(CString, *const verbs_device_ops)>,
+    /// Devices without a provider, as was told.
+    complained: Vec<CString>,
+}
+
+// SAFETY: the pointers are to constant data and only compared.
+unsafe impl<S: Send> Send for Plugins<S> {}
+
+/// A device that waits for its provider.
+struct Candidate {
+    /// Nothing once a provider has taken it.
+    record: Option<Record>,
+    device: *mut verbs_device,
+    /// The providers that do not take it.
+    refused: Vec<*const verbs_device_ops>,
+    /// One of them is for it, but failed, which was told.
+    told: bool,
+}
+
+impl Plugins<System> {
+    /// Those of this machine. Nothing is loaded before the first device.
+    pub(crate) fn system() -> Plugins<System> {
+        Plugins::new(System::new(), BUILT_IN)
+    }
+}
+
+impl<S: Source> Plugins<S> {
+    pub(crate) fn new(source: S, built_in: &'static [BuiltIn]) -> Plugins<S> {
+        Plugins {
+            source,
+            built_in,
+            wanted: None,
+            environment_loaded: false,
+            everything_loaded: false,
+            attempted: Vec::new(),
+            failures: Vec::new(),
+            not_in_own_file: Vec::new(),
+            told: Vec::new(),
+            complained: Vec::new(),
+        }
+    }
+
+    /// The built-in providers that the environment or the configuration asks for.
+    fn wanted(&mut self) -> &[BuiltIn] {
+        let (source, built_in) = (&self.source, self.built_in);
+        self.wanted.get_or_insert_with(|| {
+            if built_in.is_empty() {
+                return Vec::new();
+            }
+            let named = source.in_environment();
+            let is_named = |name: &str| named.iter().any(|other| other == name.as_bytes());
+            let wanted = built_in.iter().copied();
+            wanted.filter(|it| is_named(it.name) || source.in_own_file(it.name)).collect()
+        })
+    }
+
+    /// Records of the devices that the library makes itself, as far as they are asked for.
+    pub(crate) fn built_in_records(&mut self) -> Vec<Record> {
+        self.wanted().iter().flat_map(|built_in| (built_in.find)()).collect()
+    }
+
+    /// Finds a provider for each of some new devices, and gives the devices that have one, in the
+    /// order in which they join the list. The others are dropped.
+    pub(crate) fn adopt(&mut self, records: Vec<Record>) -> Vec<*mut verbs_device> {
+        let mut adopted = Vec::new();
+        let (mut without_kernel, mut waiting): (Vec<_>, Vec<_>) = records
+            .into_iter()
+            .map(|record| Candidate {
+                record: Some(record),
+                device: ptr::null_mut(),
+                refused: Vec::new(),
+                told: false,
+            })
+            .partition(|candidate| candidate.record().is_some_and(|it| it.file().is_empty()));
+        for candidate in &mut without_kernel {
+            for built_in in self.wanted().to_vec() {
+                self.offer(candidate, (built_in.ops)());
+            }
+        }
+        take_adopted(&mut without_kernel, &mut adopted);
+
+        self.offer_to_all(&mut waiting);
+        take_adopted(&mut waiting, &mut adopted);
+        if !waiting.is_empty() && !self.everything_loaded {
+            self.load_environment();
+            for candidate in &mut waiting {
+                if self.can_choose(candidate) {
+                    self.offer_to_all(core::slice::from_mut(candidate));
+                }
+            }
+            if waiting.iter().any(|candidate| candidate.record.is_some()) {
+                self.load_everything();
+                self.offer_to_all(&mut waiting);
+            }
+            take_adopted(&mut waiting, &mut adopted);
+        }
+        for candidate in waiting {
+            self.complain(&candidate);
+        }
+        adopted
+    }
+
+    /// Offers devices to every registered provider: first to those that name the kernel driver.
+    fn offer_to_all(&mut self, candidates: &mut [Candidate]) {
+        let drivers = self.source.drivers();
+        for candidate in candidates {
+            // SAFETY: the record of a registered provider.
+            let names = |driver: &&Driver| unsafe {
+                candidate.record().is_some_and(|record| names_driver(driver.ops, record))
+            };
+            let first: Vec<_> = drivers.iter().filter(names).collect();
+            for driver in first.into_iter().chain(&drivers) {
+                self.offer(candidate, driver.ops);
+            }
+        }
+    }
+
+    /// Offers a device that has no provider yet to one that has not refused it.
+    fn offer(&mut self, candidate: &mut Candidate, ops: *const verbs_device_ops) {
+        if candidate.refused.contains(&ops) {
+            return;
+        }
+        let Some(record) = candidate.record.take() else { return };
+        let key = (record.name().to_owned(), ops);
+        let first = !self.told.contains(&key);
+        // SAFETY: the record of a registered provider.
+        match unsafe { offer(ops, record, first) } {
+            Ok(device) => candidate.device = device,
+            Err((record, refusal)) => {
+                candidate.record = Some(record);
+                candidate.refused.push(ops);
+                if refusal != Refusal::NotFor {
+                    candidate.told = true;
+                    if first {
+                        self.told.push(key);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the providers that are loaded now are enough to choose the right one for a device,
+    /// after loading the plugin for its kernel driver.
+    fn can_choose(&mut self, candidate: &Candidate) -> bool {
+        let Some(record) = candidate.record() else { return false };
+        let driver_id = record.get().driver_id;
+        if driver_id == RDMA_DRIVER_UNKNOWN {
+            // The providers of the environment come before those of the configuration.
+            return true;
+        }
+        let Some(name) = plugin_of(driver_id) else { return false };
+        log!(
+            VERBS_LOG_INFO,
+            "device {}: kernel driver {driver_id}, plugin {name}",
+            record.name().to_string_lossy(),
+        );
+        if self.attempted.iter().any(|other| other == name.as_bytes()) {
+            return !self.failures.iter().any(|failure| failure.name == name.as_bytes());
+        }
+        if self.not_in_own_file.contains(&name) {
+            return false;
+        }
+        if !self.source.in_own_file(name) {
+            self.not_in_own_file.push(name);
+            return false;
+        }
+        self.load(name.as_bytes())
+    }
+
+    /// Loads the plugins of the environment, once.
+    fn load_environment(&mut self) {
+        if !core::mem::replace(&mut self.environment_loaded, true) {
+            for name in self.source.in_environment() {
+                self.load(&name);
+            }
+        }
+    }
+
+    /// Loads the plugins of the configuration that are not loaded yet, once.
+    fn load_everything(&mut self) {
+        log!(VERBS_LOG_INFO, "loading every plugin of the configuration");
+        self.everything_loaded = true;
+        for name in self.source.in_configuration() {
+            self.load(&name);
+        }
+    }
+
+    /// Loads a plugin unless that was tried before.
+    fn load(&mut self, name: &[u8]) -> bool {
+        let is_built_in = self.built_in.iter().any(|built_in| built_in.name.as_bytes() == name);
+        if is_built_in || self.attempted.iter().any(|other| other == name) {
+            return false;
+        }
+        self.attempted.push(name.to_vec());
+        let before = self.source.drivers().len();
+        match self.source.load(name) {
+            Ok(()) => {
+                let new = self.source.drivers().len().saturating_sub(before);
+                log!(VERBS_LOG_INFO, "plugin {} registers {new} providers", display(name));
+                true
+            }
+            Err(failure) => {
+                let fault = failure.fault.as_deref().unwrap_or("there is no such file");
+                log!(VERBS_LOG_INFO, "plugin {}: {fault}", display(name));
+                self.failures.push(failure);
+                false
+            }
+        }
+    }
+
+    /// Tells of a device without a provider, once.
+    fn complain(&mut self, candidate: &Candidate) {
+        let Some(record) = candidate.record() else { return };
+        if candidate.told || self.complained.iter().any(|name| **name == *record.name()) {
+            return;
+        }
+        self.complained.push(record.name().to_owned());
+        match complaint::complaint(record, &self.source, &self.failures) {
+            Some(text) => log::warning(format_args!("{text}")),
+            None => {
+                let name = record.name().to_string_lossy();
+                log!(VERBS_LOG_INFO, "device {name} has no provider");
+            }
+        }
+    }
+}
+
+impl Candidate {
+    fn record(&self) -> Option<&Record> {
+        self.record.as_ref()
+    }
+}
+
+/// Moves the devices that have a provider.
+fn take_adopted(candidates: &mut Vec<Candidate>, adopted: &mut Vec<*mut verbs_device>) {
+    let devices = candidates.iter().map(|candidate| candidate.device);
+    adopted.extend(devices.filter(|device| !device.is_null()));
+    candidates.retain(|candidate| candidate.record.is_some());
+}

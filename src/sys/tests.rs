@@ -51,3 +51,42 @@ impl Random {
         }
     }
 }
+
+/// A folder for the files of a test, removed when dropped.
+pub(crate) struct Folder(std::path::PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Folder {
+        use core::sync::atomic::{AtomicU32, Ordering};
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = format!("libibverbs-rs-{}-{count}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(folder);
+        std::fs::create_dir_all(&path).expect("the folder for temporary files is writable");
+        Folder(path)
+    }
+
+    pub(crate) fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+
+    /// Writes a file and the directories to it.
+    pub(crate) fn write(&self, file: &str, content: &[u8]) {
+        let path = self.0.join(file);
+        let directory = path.parent().expect("the file is below the folder");
+        std::fs::create_dir_all(directory).expect("the folder is ours");
+        std::fs::write(path, content).expect("the folder is ours");
+    }
+
+    /// The path of a file as a C string.
+    pub(crate) fn c_path(&self, file: &str) -> std::ffi::CString {
+        use std::os::unix::ffi::OsStrExt;
+        std::ffi::CString::new(self.0.join(file).as_os_str().as_bytes()).expect("no NUL inside")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

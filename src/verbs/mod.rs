@@ -10,6 +10,7 @@ mod comp_cntr;
 pub(crate) mod context;
 pub(crate) mod context_slots;
 pub(crate) mod cq;
+mod device;
 mod dm;
 mod dmah;
 pub(crate) mod event;

@@ -1,0 +1,537 @@
+//! Which plugins are loaded for which devices, and who gets a device.
+
+use super::matching::{Refusal, offer};
+use super::*;
+use core::cell::RefCell;
+use core::ffi::{CStr, c_char, c_void};
+use core::sync::atomic::{AtomicI32, Ordering};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Devices that test providers made and that are not freed yet.
+pub(crate) static LIVE_DEVICES: AtomicI32 = AtomicI32::new(0);
+
+unsafe extern "C" fn alloc_device(_: *mut verbs_sysfs_dev) -> *mut verbs_device {
+    LIVE_DEVICES.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: calloc has no preconditions. As a provider may, this leaves garbage in the library's
+    // members.
+    unsafe {
+        let device = libc::calloc(1, size_of::<verbs_device>()).cast::<verbs_device>();
+        (*device).device.name.fill(0x55);
+        (*device).refcount.store(77, Ordering::Relaxed);
+        device
+    }
+}
+
+unsafe extern "C" fn uninit_device(device: *mut verbs_device) {
+    LIVE_DEVICES.fetch_sub(1, Ordering::Relaxed);
+    // SAFETY: the device of `alloc_device`, for the last time.
+    unsafe { libc::free(device.cast::<c_void>()) }
+}
+
+unsafe extern "C" fn no_device(_: *mut verbs_sysfs_dev) -> *mut verbs_device {
+    ptr::null_mut()
+}
+
+unsafe extern "C" fn accept(_: *mut verbs_sysfs_dev) -> bool {
+    true
+}
+
+unsafe extern "C" fn refuse(_: *mut verbs_sysfs_dev) -> bool {
+    false
+}
+
+fn entry(kind: u32, u: verbs_match_ent_u, vendor: u16, device: u16) -> verbs_match_ent {
+    verbs_match_ent { driver_data: ptr::null_mut(), u, vendor, device, kind: kind as u8 }
+}
+
+fn driver_id(driver_id: u64) -> verbs_match_ent {
+    entry(VERBS_MATCH_DRIVER_ID, verbs_match_ent_u { driver_id }, 0, 0)
+}
+
+fn pattern(pattern: &'static CStr) -> verbs_match_ent {
+    entry(VERBS_MATCH_MODALIAS, verbs_match_ent_u { modalias: pattern.as_ptr() }, 0, 0)
+}
+
+fn pci(vendor: u16, device: u16) -> verbs_match_ent {
+    entry(VERBS_MATCH_PCI, verbs_match_ent_u { driver_id: 0 }, vendor, device)
+}
+
+/// A provider with a table, as a plugin would register it.
+pub(crate) fn provider(name: &'static CStr, table: &[verbs_match_ent]) -> verbs_device_ops {
+    let end = entry(VERBS_MATCH_SENTINEL, verbs_match_ent_u { driver_id: 0 }, 0, 0);
+    let table = [table, &[end]].concat();
+    verbs_device_ops {
+        name: name.as_ptr(),
+        match_min_abi_version: 1,
+        match_max_abi_version: 2,
+        match_table: Vec::leak(table).as_ptr(),
+        alloc_device: Some(alloc_device),
+        uninit_device: Some(uninit_device),
+        ..verbs_device_ops::zeroed()
+    }
+}
+
+/// A machine whose program brings one provider, or none if it is NULL, and that has no plugins.
+pub(crate) struct OneProvider(*const verbs_device_ops);
+
+impl OneProvider {
+    pub(crate) fn plugins(ops: *const verbs_device_ops) -> Plugins<OneProvider> {
+        Plugins::new(OneProvider(ops), &[])
+    }
+}
+
+impl Source for OneProvider {
+    fn drivers(&self) -> Vec<Driver> {
+        if self.0.is_null() { Vec::new() } else { vec![Driver { ops: self.0 }] }
+    }
+
+    fn in_environment(&self) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
+
+    fn in_own_file(&self, _: &str) -> bool {
+        false
+    }
+
+    fn in_configuration(&self) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
+
+    fn configuration(&self) -> (bool, &Path) {
+        (true, Path::new("/"))
+    }
+
+    fn load(&self, name: &[u8]) -> Result<(), Failure> {
+        Err(Failure { name: name.to_vec(), fault: None })
+    }
+
+    fn other_abi(&self, _: &[u8]) -> Option<(PathBuf, u32)> {
+        None
+    }
+
+    fn show_warnings(&self) -> bool {
+        false
+    }
+}
+
+/// A provider that takes every device, for the tests of the list.
+pub(crate) fn any_provider() -> *const verbs_device_ops {
+    leak(verbs_device_ops {
+        match_max_abi_version: u32::MAX,
+        match_min_abi_version: 0,
+        match_device: Some(accept),
+        ..provider(c"any", &[])
+    })
+}
+
+fn leak(ops: verbs_device_ops) -> *const verbs_device_ops {
+    Box::leak(Box::new(ops))
+}
+
+/// A record as netlink gives it, with a device file and version 1.
+fn record(name: &[u8], driver_id: u32) -> Record {
+    let mut record = Record::new(c"/nowhere", name).unwrap();
+    let fields = record.get_mut();
+    store(&mut fields.sysfs_name, b"uverbs0");
+    fields.driver_id = driver_id;
+    fields.abi_ver = 1;
+    record
+}
+
+fn store(array: &mut [c_char], value: &[u8]) {
+    crate::discovery::store_text(array, &[value]).unwrap();
+}
+
+/// A record with a modalias that was read already.
+fn with_modalias(name: &[u8], modalias: &[u8]) -> Record {
+    let mut record = record(name, 0);
+    store(&mut record.get_mut().modalias, modalias);
+    record.get_mut().flags |= VSYSFS_READ_MODALIAS;
+    record
+}
+
+/// Frees a device and says which provider had it.
+fn end(device: *mut verbs_device) -> *const verbs_device_ops {
+    // SAFETY: a device of which we have the only reference.
+    unsafe {
+        let ops = (*device).ops;
+        crate::discovery::device_put(device);
+        ops
+    }
+}
+
+fn offered(ops: &verbs_device_ops, record: Record) -> Result<(), Refusal> {
+    // SAFETY: a provider's record.
+    match unsafe { offer(ops, record, false) } {
+        Ok(device) => {
+            end(device);
+            Ok(())
+        }
+        Err((_, refusal)) => Err(refusal),
+    }
+}
+
+#[test]
+fn tables_match_driver_name_and_modalias() {
+    let table = [driver_id(14), pattern(c"rdma_device:*Nrxe*"), pci(0x15b3, 0x1017)];
+    let ops = provider(c"p", &table);
+    assert_eq!(offered(&ops, record(b"x", 14)), Ok(()));
+    assert_eq!(offered(&ops, record(b"x", 15)), Err(Refusal::NotFor));
+    assert_eq!(offered(&ops, record(b"rxe_1", 0)), Ok(()));
+    let modalias = b"pci:v000015B3d00001017sv000015B3sd00000020bc02sc00i00";
+    assert_eq!(offered(&ops, with_modalias(b"x", modalias)), Ok(()));
+    for other in [
+        &b"pci:v000015B3d00001018sv0"[..],
+        b"pci:v000115B3d00001017sv0",
+        b"pci:v000015b3d00001017sv0",
+        b"pci:v000015B3d00001017",
+        b"pci:v+00015B3d00001017sv0",
+        b"pci:",
+        b"",
+    ] {
+        let refused = offered(&ops, with_modalias(b"x", other));
+        assert_eq!(refused, Err(Refusal::NotFor), "{}", other.escape_ascii());
+    }
+    // An entry by driver is no pattern, and 0 is no driver.
+    let ops = provider(c"p", &[driver_id(0), entry(200, verbs_match_ent_u { driver_id: 1 }, 0, 0)]);
+    assert_eq!(offered(&ops, record(b"x", 0)), Err(Refusal::NotFor));
+    let ops = provider(c"p", &[pattern(c"vmbus:3daf*")]);
+    assert_eq!(offered(&ops, with_modalias(b"x", b"vmbus:3daf2e8c")), Ok(()));
+}
+
+#[test]
+fn a_function_decides_over_the_table() {
+    let mut ops = provider(c"p", &[driver_id(14)]);
+    ops.match_device = Some(refuse);
+    assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::NotFor));
+    ops.match_device = Some(accept);
+    assert_eq!(offered(&ops, record(b"x", 99)), Ok(()));
+    ops.match_table = ptr::null();
+    assert_eq!(offered(&ops, record(b"x", 99)), Ok(()));
+    ops.match_device = None;
+    assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::NotFor));
+}
+
+#[test]
+fn versions_and_failures_refuse() {
+    let mut ops = provider(c"p", &[driver_id(14)]);
+    for version in [0, 3, u32::MAX] {
+        let mut record = record(b"x", 14);
+        record.get_mut().abi_ver = version;
+        assert_eq!(offered(&ops, record), Err(Refusal::Version));
+    }
+    ops.alloc_device = Some(no_device);
+    assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::Failed));
+    ops.alloc_device = None;
+    assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::Failed));
+    ops.name = ptr::null();
+    // SAFETY: a provider's record; the message is told.
+    assert!(unsafe { offer(&ops, record(b"x", 14), true) }.is_err());
+}
+
+#[test]
+fn a_device_is_filled_in() {
+    let ops = provider(c"p", &[driver_id(14)]);
+    let mut given = record(b"rxe0", 14);
+    given.get_mut().node_type = IBV_NODE_RNIC;
+    let pointer = given.as_ptr();
+    // SAFETY: a provider's record.
+    let device = unsafe { offer(&ops, given, false) }.ok().unwrap();
+    // SAFETY: a live device.
+    let filled = unsafe { &*device };
+    let text = crate::discovery::text;
+    assert_eq!(text(&filled.device.name), c"rxe0");
+    assert_eq!(text(&filled.device.dev_name), c"uverbs0");
+    assert_eq!(text(&filled.device.dev_path), c"/nowhere/class/infiniband_verbs/uverbs0");
+    assert_eq!(text(&filled.device.ibdev_path), c"/nowhere/class/infiniband/rxe0");
+    assert_eq!(filled.device.transport_type, IBV_TRANSPORT_IWARP);
+    assert_eq!(filled.refcount.load(Ordering::Relaxed), 1);
+    assert_eq!((filled.sysfs, filled.ops), (pointer, &raw const ops));
+    // SAFETY: the record has an entry of the table.
+    assert_eq!(unsafe { (*(*pointer).match_).u.driver_id }, 14);
+    end(device);
+}
+
+/// A machine with plugins.
+#[derive(Default)]
+struct Machine {
+    drivers: RefCell<Vec<Driver>>,
+    /// What loading a plugin registers.
+    plugins: BTreeMap<&'static str, *const verbs_device_ops>,
+    environment: Vec<&'static str>,
+    own_files: Vec<&'static str>,
+    configuration: Vec<&'static str>,
+    no_configuration: bool,
+    /// A fault of all plugins that cannot be loaded.
+    fault: Option<&'static str>,
+    other_abi: Option<u32>,
+    show_warnings: bool,
+    /// What was done: plugins loaded, files looked into ("file NAME"), "configuration".
+    done: RefCell<Vec<String>>,
+}
+
+impl Source for Machine {
+    fn drivers(&self) -> Vec<Driver> {
+        self.drivers.borrow().clone()
+    }
+
+    fn in_environment(&self) -> Vec<Vec<u8>> {
+        self.environment.iter().map(|name| name.as_bytes().to_vec()).collect()
+    }
+
+    fn in_own_file(&self, name: &str) -> bool {
+        self.done.borrow_mut().push(format!("file {name}"));
+        self.own_files.contains(&name)
+    }
+
+    fn in_configuration(&self) -> Vec<Vec<u8>> {
+        self.done.borrow_mut().push("configuration".to_owned());
+        self.configuration.iter().map(|name| name.as_bytes().to_vec()).collect()
+    }
+
+    fn configuration(&self) -> (bool, &Path) {
+        (!self.no_configuration, Path::new("/etc/libibverbs.d"))
+    }
+
+    fn load(&self, name: &[u8]) -> Result<(), Failure> {
+        let name = core::str::from_utf8(name).unwrap();
+        self.done.borrow_mut().push(name.to_owned());
+        match self.plugins.get(name) {
+            Some(ops) => {
+                self.drivers.borrow_mut().push(Driver { ops: *ops });
+                Ok(())
+            }
+            None => Err(Failure {
+                name: name.as_bytes().to_vec(),
+                fault: self.fault.map(str::to_owned),
+            }),
+        }
+    }
+
+    fn other_abi(&self, name: &[u8]) -> Option<(PathBuf, u32)> {
+        let abi = self.other_abi?;
+        Some((PathBuf::from(format!("/plugins/lib{}-rdmav{abi}.so", display(name))), abi))
+    }
+
+    fn show_warnings(&self) -> bool {
+        self.show_warnings
+    }
+}
+
+impl Machine {
+    /// A machine on which the configuration names every plugin in a file of its own.
+    fn with(plugins: &[(&'static str, verbs_device_ops)]) -> Machine {
+        let names: Vec<_> = plugins.iter().map(|(name, _)| *name).collect();
+        Machine {
+            plugins: plugins.iter().map(|(name, ops)| (*name, leak(*ops))).collect(),
+            own_files: names.clone(),
+            configuration: names,
+            ..Machine::default()
+        }
+    }
+}
+
+/// rxe by number and name, mlx5 by number, hns by modalias, as the real ones do.
+fn usual() -> Machine {
+    Machine::with(&[
+        ("mlx5", provider(c"mlx5", &[driver_id(1)])),
+        ("hns", provider(c"hns", &[pci(0x19e5, 0xa222)])),
+        ("rxe", provider(c"rxe", &[driver_id(14), pattern(c"rdma_device:*Nrxe*")])),
+    ])
+}
+
+/// The providers of the devices that were adopted, in order.
+fn adopt(plugins: &mut Plugins<Machine>, records: Vec<Record>) -> Vec<&'static str> {
+    let devices = plugins.adopt(records);
+    let names = devices.into_iter().map(|device| {
+        // SAFETY: test providers live for ever and have a name.
+        unsafe { CStr::from_ptr((*end(device)).name) }.to_str().unwrap()
+    });
+    names.collect()
+}
+
+fn done(plugins: &Plugins<Machine>) -> Vec<String> {
+    plugins.source.done.take()
+}
+
+#[test]
+fn only_the_plugin_for_the_driver_is_loaded() {
+    let mut plugins = Plugins::new(usual(), &[]);
+    assert_eq!(adopt(&mut plugins, vec![]), Vec::<&str>::new());
+    assert!(done(&plugins).is_empty());
+    assert_eq!(adopt(&mut plugins, vec![record(b"a", 14)]), ["rxe"]);
+    assert_eq!(done(&plugins), ["file rxe", "rxe"]);
+    // The next one of the kind costs nothing, another kind its own plugin.
+    assert_eq!(adopt(&mut plugins, vec![record(b"b", 14)]), ["rxe"]);
+    assert!(done(&plugins).is_empty());
+    assert_eq!(adopt(&mut plugins, vec![record(b"c", 1), record(b"d", 14)]), ["rxe", "mlx5"]);
+    assert_eq!(done(&plugins), ["file mlx5", "mlx5"]);
+}
+
+#[test]
+fn a_plugin_without_its_driver_in_the_table_matches_by_modalias() {
+    let mut plugins = Plugins::new(usual(), &[]);
+    let mut device = with_modalias(b"hns_0", b"pci:v000019E5d0000A222sv0");
+    device.get_mut().driver_id = crate::uapi::RDMA_DRIVER_HNS;
+    assert_eq!(adopt(&mut plugins, vec![device]), ["hns"]);
+    assert_eq!(done(&plugins), ["file hns", "hns"]);
+}
+
+#[test]
+fn everything_is_loaded_for_a_device_that_stays_alone() {
+    let mut plugins = Plugins::new(usual(), &[]);
+    let records = vec![record(b"rxe0", 0), record(b"b", 14), record(b"c", 77)];
+    // The devices keep their order, whoever was found first.
+    assert_eq!(adopt(&mut plugins, records), ["rxe", "rxe"]);
+    assert_eq!(done(&plugins), ["file rxe", "rxe", "configuration", "mlx5", "hns"]);
+    // Once only.
+    assert_eq!(adopt(&mut plugins, vec![record(b"c", 77)]), Vec::<&str>::new());
+    assert!(done(&plugins).is_empty());
+}
+
+#[test]
+fn a_plugin_that_no_file_names_is_not_loaded() {
+    let machine = Machine { own_files: vec![], configuration: vec!["mlx5"], ..usual() };
+    let mut plugins = Plugins::new(machine, &[]);
+    assert!(adopt(&mut plugins, vec![record(b"rxe0", 14)]).is_empty());
+    assert_eq!(done(&plugins), ["file rxe", "configuration", "mlx5"]);
+    assert!(adopt(&mut plugins, vec![record(b"rxe0", 14)]).is_empty());
+    assert!(done(&plugins).is_empty());
+    // Another file may name it.
+    let machine = Machine { own_files: vec![], configuration: vec!["rxe"], ..usual() };
+    let mut plugins = Plugins::new(machine, &[]);
+    assert_eq!(adopt(&mut plugins, vec![record(b"rxe0", 14)]), ["rxe"]);
+}
+
+#[test]
+fn the_environment_comes_first() {
+    let mut machine = usual();
+    machine.environment = vec!["mine", "missing"];
+    machine.plugins.insert("mine", leak(provider(c"mine", &[driver_id(14)])));
+    let mut plugins = Plugins::new(machine, &[]);
+    assert_eq!(adopt(&mut plugins, vec![record(b"a", 14), record(b"b", 1)]), ["mine", "mlx5"]);
+    assert_eq!(done(&plugins), ["mine", "missing", "file rxe", "rxe", "file mlx5", "mlx5"]);
+}
+
+#[test]
+fn the_driver_counts_more_than_the_order() {
+    let mut machine = usual();
+    // A provider of the environment that would take the device by its name.
+    machine.environment = vec!["mine"];
+    machine.plugins.insert("mine", leak(provider(c"mine", &[pattern(c"rdma_device:N*")])));
+    let mut plugins = Plugins::new(machine, &[]);
+    assert_eq!(adopt(&mut plugins, vec![record(b"a", 14), record(b"b", 0)]), ["rxe", "mine"]);
+    assert_eq!(done(&plugins), ["mine", "file rxe", "rxe"]);
+}
+
+#[test]
+fn providers_of_the_program_need_no_loading() {
+    let machine = usual();
+    let ops = leak(provider(c"linked", &[driver_id(1)]));
+    machine.drivers.borrow_mut().push(Driver { ops });
+    let mut plugins = Plugins::new(machine, &[]);
+    assert_eq!(adopt(&mut plugins, vec![record(b"a", 1)]), ["linked"]);
+    assert!(done(&plugins).is_empty());
+    // What is adopted first is first.
+    assert_eq!(adopt(&mut plugins, vec![record(b"b", 14), record(b"a", 1)]), ["linked", "rxe"]);
+}
+
+#[test]
+fn the_next_provider_gets_what_one_failed_with() {
+    let mut broken = provider(c"broken", &[driver_id(14)]);
+    broken.alloc_device = Some(no_device);
+    let good = provider(c"good", &[driver_id(14)]);
+    let mut machine = Machine::with(&[("rxe", broken), ("other", good)]);
+    machine.own_files = vec!["rxe"];
+    let mut plugins = Plugins::new(machine, &[]);
+    assert_eq!(adopt(&mut plugins, vec![record(b"a", 14)]), ["good"]);
+    assert_eq!(plugins.told.len(), 1);
+    assert_eq!(adopt(&mut plugins, vec![record(b"a", 14)]), ["good"]);
+    assert_eq!(plugins.told.len(), 1);
+}
+
+fn complaint_about(machine: Machine, record: Record) -> Option<String> {
+    let mut plugins = Plugins::new(machine, &[]);
+    assert!(adopt(&mut plugins, vec![record]).is_empty());
+    assert_eq!(plugins.complained.len(), 1);
+    let record = self::record(b"mlx5_0", 1);
+    complaint::complaint(&record, &plugins.source, &plugins.failures)
+}
+
+#[test]
+fn complaints_say_what_to_do() {
+    let missing = || Machine {
+        own_files: vec!["mlx5"],
+        configuration: vec!["mlx5", "mlx4"],
+        ..Machine::default()
+    };
+    let device = || record(b"mlx5_0", 1);
+    let text = complaint_about(missing(), device()).unwrap();
+    assert!(text.starts_with("device mlx5_0 needs libmlx5-rdmav65.so, which is missing"), "{text}");
+    assert!(text.contains("ibverbs-providers") && text.contains("IBVERBS_RS_PLUGIN_PATH"));
+
+    let older = Machine { other_abi: Some(34), ..missing() };
+    let text = complaint_about(older, device()).unwrap();
+    assert!(text.contains("/plugins/libmlx5-rdmav34.so is older than this library"), "{text}");
+    let newer = Machine { other_abi: Some(66), ..missing() };
+    assert!(complaint_about(newer, device()).unwrap().contains("-rdmav66.so is newer"));
+
+    let broken = Machine { fault: Some("x.so: file too short"), ..missing() };
+    let text = complaint_about(broken, device()).unwrap();
+    assert!(text.ends_with("which cannot be loaded: x.so: file too short"), "{text}");
+
+    let none = Machine { no_configuration: true, ..Machine::default() };
+    let text = complaint_about(none, device()).unwrap();
+    assert!(text.contains("there is no /etc/libibverbs.d"), "{text}");
+
+    let others = Machine { configuration: vec!["foo", "bar"], ..Machine::default() };
+    let text = complaint_about(others, device()).unwrap();
+    assert!(
+        text.contains("the configured plugin libfoo-rdmav65.so (like 1 more) is missing"),
+        "{text}"
+    );
+
+    // The user took the file away.
+    assert_eq!(complaint_about(Machine::default(), device()), None);
+    let shown = Machine { show_warnings: true, ..Machine::default() };
+    assert!(complaint_about(shown, device()).unwrap().contains("names its plugin mlx5"));
+}
+
+unsafe extern "C" fn is_built_in(record: *mut verbs_sysfs_dev) -> bool {
+    // SAFETY: the record of a device that is offered.
+    unsafe { crate::discovery::text(&(*record).ibdev_name) }.to_bytes().starts_with(b"urxe")
+}
+
+fn built_in_ops() -> *const verbs_device_ops {
+    leak(verbs_device_ops {
+        match_min_abi_version: 0,
+        match_device: Some(is_built_in),
+        ..provider(c"urxe", &[])
+    })
+}
+
+fn built_in_devices() -> Vec<Record> {
+    [&b"urxe0"[..], b"urxe1"].iter().map(|name| Record::new(c"/sys", name).unwrap()).collect()
+}
+
+const TEST_BUILT_IN: &[BuiltIn] =
+    &[BuiltIn { name: "urxe", ops: built_in_ops, find: built_in_devices }];
+
+#[test]
+fn built_in_providers_appear_when_asked_for() {
+    let mut plugins = Plugins::new(usual(), TEST_BUILT_IN);
+    assert!(plugins.built_in_records().is_empty());
+    for machine in [
+        Machine { environment: vec!["urxe"], ..usual() },
+        Machine { own_files: vec!["urxe"], ..usual() },
+    ] {
+        let mut plugins = Plugins::new(machine, TEST_BUILT_IN);
+        let records = plugins.built_in_records();
+        assert_eq!(records.len(), 2);
+        assert_eq!(adopt(&mut plugins, records), ["urxe", "urxe"]);
+        // It is no file to load, and not offered what has a device file.
+        assert!(adopt(&mut plugins, vec![record(b"urxe7", 77)]).is_empty());
+        assert!(!done(&plugins).contains(&"urxe".to_owned()));
+    }
+}
