@@ -21,8 +21,27 @@ macro_rules! modules {
 }
 
 modules!(
-    ah, command_buffer, context, counters, cq, device, driver, event, flow, kern_abi, memory, opcode,
-    ops, port, qp, qp_ex, sa, srq, v1_0, work_request, wq,
+    ah,
+    command_buffer,
+    context,
+    counters,
+    cq,
+    device,
+    driver,
+    event,
+    flow,
+    kern_abi,
+    memory,
+    opcode,
+    ops,
+    port,
+    qp,
+    qp_ex,
+    sa,
+    srq,
+    v1_0,
+    work_request,
+    wq,
 );
 
 /// The context's private part, seen from outside: only [`crate::provider_api`] knows what is in it.

@@ -11,7 +11,7 @@ use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::uapi::*;
 
 /// Creates a CQ. Returns 0 or the error number. `driver.h: ibv_cmd_create_cq`
-unsafe extern "C" fn ibv_cmd_create_cq(
+pub(super) unsafe extern "C" fn ibv_cmd_create_cq(
     context: *mut ibv_context,
     cqe: c_int,
     channel: *mut ibv_comp_channel,
@@ -38,7 +38,7 @@ export!(ibv_cmd_create_cq @@ "IBVERBS_PRIVATE_65");
 /// Creates a CQ with extended attributes; the buffer of the CQ can be the provider's, by
 /// `cmd_flags` and `prov_attr`. Returns 0 or the error number: EOPNOTSUPP for attributes that are
 /// not known, EINVAL for a buffer flag without a buffer. `driver.h: ibv_cmd_create_cq_ex`
-unsafe extern "C" fn ibv_cmd_create_cq_ex(
+pub(super) unsafe extern "C" fn ibv_cmd_create_cq_ex(
     context: *mut ibv_context,
     cq_attr: *const ibv_cq_init_attr_ex,
     prov_attr: *mut verbs_create_cq_prov_attr,
@@ -59,7 +59,7 @@ unsafe extern "C" fn ibv_cmd_create_cq_ex(
 export!(ibv_cmd_create_cq_ex @@ "IBVERBS_PRIVATE_65");
 
 /// [`ibv_cmd_create_cq_ex`] with attributes of the provider. `driver.h: ibv_cmd_create_cq_ex2`
-unsafe extern "C" fn ibv_cmd_create_cq_ex2(
+pub(super) unsafe extern "C" fn ibv_cmd_create_cq_ex2(
     context: *mut ibv_context,
     cq_attr: *const ibv_cq_init_attr_ex,
     prov_attr: *mut verbs_create_cq_prov_attr,
@@ -83,7 +83,7 @@ export!(ibv_cmd_create_cq_ex2 @@ "IBVERBS_PRIVATE_65");
 
 /// Destroys a CQ and waits until the program has acknowledged all events about it that it has
 /// read. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_cq`
-unsafe extern "C" fn ibv_cmd_destroy_cq(cq: *mut ibv_cq) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_cq(cq: *mut ibv_cq) -> c_int {
     // SAFETY: the provider passes its CQ, for the last time.
     unsafe { destroy(Kernel::of((*cq).context), cq) }.or_number()
 }
@@ -91,7 +91,7 @@ export!(ibv_cmd_destroy_cq @@ "IBVERBS_PRIVATE_65");
 
 /// Gives a CQ room for at least `cqe` completions. Returns 0 or the error number.
 /// `driver.h: ibv_cmd_resize_cq`
-unsafe extern "C" fn ibv_cmd_resize_cq(
+pub(super) unsafe extern "C" fn ibv_cmd_resize_cq(
     cq: *mut ibv_cq,
     cqe: c_int,
     cmd: *mut ibv_resize_cq,
@@ -115,7 +115,10 @@ export!(ibv_cmd_resize_cq @@ "IBVERBS_PRIVATE_65");
 
 /// Asks for an event when the next completion arrives, or the next solicited one. Returns 0 or the
 /// error number. `driver.h: ibv_cmd_req_notify_cq`
-unsafe extern "C" fn ibv_cmd_req_notify_cq(cq: *mut ibv_cq, solicited_only: c_int) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_req_notify_cq(
+    cq: *mut ibv_cq,
+    solicited_only: c_int,
+) -> c_int {
     // SAFETY: the provider passes its CQ.
     unsafe {
         let request = ib_uverbs_req_notify_cq {
@@ -130,7 +133,7 @@ export!(ibv_cmd_req_notify_cq @@ "IBVERBS_PRIVATE_65");
 
 /// Changes the moderation of a CQ's events. Returns 0 or the error number: EINVAL for attributes
 /// that are not known. `driver.h: ibv_cmd_modify_cq`
-unsafe extern "C" fn ibv_cmd_modify_cq(
+pub(super) unsafe extern "C" fn ibv_cmd_modify_cq(
     cq: *mut ibv_cq,
     attr: *mut ibv_modify_cq_attr,
     cmd: *mut ibv_modify_cq,

@@ -12,7 +12,7 @@ use crate::uapi::*;
 /// Creates a flow rule with the provider's bytes `ucmd`, which may be NULL. Returns 0 or the error
 /// number: EINVAL and EOPNOTSUPP for specifications that are malformed or match on more than the
 /// kernel can be told. `driver.h: ibv_cmd_create_flow`
-unsafe extern "C" fn ibv_cmd_create_flow(
+pub(super) unsafe extern "C" fn ibv_cmd_create_flow(
     qp: *mut ibv_qp,
     flow_id: *mut ibv_flow,
     flow_attr: *mut ibv_flow_attr,
@@ -34,7 +34,7 @@ unsafe extern "C" fn ibv_cmd_create_flow(
 export!(ibv_cmd_create_flow @@ "IBVERBS_PRIVATE_65");
 
 /// Destroys a flow rule. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_flow`
-unsafe extern "C" fn ibv_cmd_destroy_flow(flow_id: *mut ibv_flow) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_flow(flow_id: *mut ibv_flow) -> c_int {
     // SAFETY: the provider passes its flow, for the last time.
     let (kernel, handle) = unsafe { (Kernel::of((*flow_id).context), (*flow_id).handle) };
     destroy(

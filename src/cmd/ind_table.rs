@@ -13,7 +13,7 @@ use crate::uapi::*;
 /// Creates a table. Returns 0 or the error number: EINVAL for attributes that are not known, for
 /// a table that no kernel takes and for a response without the new table.
 /// `driver.h: ibv_cmd_create_rwq_ind_table`
-unsafe extern "C" fn ibv_cmd_create_rwq_ind_table(
+pub(super) unsafe extern "C" fn ibv_cmd_create_rwq_ind_table(
     context: *mut ibv_context,
     init_attr: *mut ibv_rwq_ind_table_init_attr,
     rwq_ind_table: *mut ibv_rwq_ind_table,
@@ -32,7 +32,9 @@ export!(ibv_cmd_create_rwq_ind_table @@ "IBVERBS_PRIVATE_65");
 
 /// Destroys a table. Returns 0 or the error number.
 /// `driver.h: ibv_cmd_destroy_rwq_ind_table`
-unsafe extern "C" fn ibv_cmd_destroy_rwq_ind_table(rwq_ind_table: *mut ibv_rwq_ind_table) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_rwq_ind_table(
+    rwq_ind_table: *mut ibv_rwq_ind_table,
+) -> c_int {
     // SAFETY: the provider passes its table, for the last time.
     let (kernel, handle) = unsafe {
         let handle = (*rwq_ind_table).ind_tbl_handle.cast_unsigned();

@@ -9,7 +9,11 @@ use crate::sys::errno::ReturnNumber;
 use crate::uapi::*;
 
 /// Attaches a QP to a group. Returns 0 or the error number. `driver.h: ibv_cmd_attach_mcast`
-unsafe extern "C" fn ibv_cmd_attach_mcast(qp: *mut ibv_qp, gid: *const ibv_gid, lid: u16) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_attach_mcast(
+    qp: *mut ibv_qp,
+    gid: *const ibv_gid,
+    lid: u16,
+) -> c_int {
     // SAFETY: the provider passes a QP and a GID.
     unsafe {
         let request = ib_uverbs_attach_mcast {
@@ -26,7 +30,11 @@ unsafe extern "C" fn ibv_cmd_attach_mcast(qp: *mut ibv_qp, gid: *const ibv_gid, 
 export!(ibv_cmd_attach_mcast @@ "IBVERBS_PRIVATE_65");
 
 /// Detaches a QP from a group. Returns 0 or the error number. `driver.h: ibv_cmd_detach_mcast`
-unsafe extern "C" fn ibv_cmd_detach_mcast(qp: *mut ibv_qp, gid: *const ibv_gid, lid: u16) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_detach_mcast(
+    qp: *mut ibv_qp,
+    gid: *const ibv_gid,
+    lid: u16,
+) -> c_int {
     // SAFETY: the provider passes a QP and a GID.
     unsafe {
         let request = ib_uverbs_detach_mcast {

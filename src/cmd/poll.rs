@@ -15,7 +15,11 @@ const MAX_PER_COMMAND: usize =
 
 /// Takes up to `ne` completions from a CQ. Returns their number, or -1 with `errno`.
 /// `driver.h: ibv_cmd_poll_cq`
-unsafe extern "C" fn ibv_cmd_poll_cq(ibcq: *mut ibv_cq, ne: c_int, wc: *mut ibv_wc) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_poll_cq(
+    ibcq: *mut ibv_cq,
+    ne: c_int,
+    wc: *mut ibv_wc,
+) -> c_int {
     // SAFETY: the provider passes its CQ and room for so many completions.
     unsafe { poll(Kernel::of((*ibcq).context), (*ibcq).handle, ne, wc) }.or_minus_one()
 }

@@ -12,7 +12,7 @@ use crate::uapi::*;
 
 /// Posts a list of requests to a send queue. Returns 0 or the error number; `bad_wr` gets the
 /// first request that was not posted. `driver.h: ibv_cmd_post_send`
-unsafe extern "C" fn ibv_cmd_post_send(
+pub(super) unsafe extern "C" fn ibv_cmd_post_send(
     ibqp: *mut ibv_qp,
     wr: *mut ibv_send_wr,
     bad_wr: *mut *mut ibv_send_wr,
@@ -28,7 +28,7 @@ export!(ibv_cmd_post_send @@ "IBVERBS_PRIVATE_65");
 
 /// Posts a list of requests to a receive queue. Returns 0 or the error number; `bad_wr` gets the
 /// first request that was not posted. `driver.h: ibv_cmd_post_recv`
-unsafe extern "C" fn ibv_cmd_post_recv(
+pub(super) unsafe extern "C" fn ibv_cmd_post_recv(
     ibqp: *mut ibv_qp,
     wr: *mut ibv_recv_wr,
     bad_wr: *mut *mut ibv_recv_wr,
@@ -44,7 +44,7 @@ export!(ibv_cmd_post_recv @@ "IBVERBS_PRIVATE_65");
 
 /// Posts a list of requests to a shared receive queue. Returns 0 or the error number; `bad_wr`
 /// gets the first request that was not posted. `driver.h: ibv_cmd_post_srq_recv`
-unsafe extern "C" fn ibv_cmd_post_srq_recv(
+pub(super) unsafe extern "C" fn ibv_cmd_post_srq_recv(
     srq: *mut ibv_srq,
     wr: *mut ibv_recv_wr,
     bad_wr: *mut *mut ibv_recv_wr,

@@ -17,7 +17,7 @@ use crate::uapi::*;
 
 /// Creates a plain QP. Returns 0 or the error number: EINVAL for a type that is not known or needs
 /// more than the plain attributes. `driver.h: ibv_cmd_create_qp`
-unsafe extern "C" fn ibv_cmd_create_qp(
+pub(super) unsafe extern "C" fn ibv_cmd_create_qp(
     pd: *mut ibv_pd,
     qp: *mut ibv_qp,
     attr: *mut ibv_qp_init_attr,
@@ -37,7 +37,7 @@ export!(ibv_cmd_create_qp @@ "IBVERBS_PRIVATE_65");
 
 /// Creates a QP that may belong to an XRC domain. Returns 0 or the error number: EINVAL for
 /// attributes that are not known or do not suit the type. `driver.h: ibv_cmd_create_qp_ex`
-unsafe extern "C" fn ibv_cmd_create_qp_ex(
+pub(super) unsafe extern "C" fn ibv_cmd_create_qp_ex(
     context: *mut ibv_context,
     qp: *mut verbs_qp,
     attr_ex: *mut ibv_qp_init_attr_ex,
@@ -60,7 +60,7 @@ export!(ibv_cmd_create_qp_ex @@ "IBVERBS_PRIVATE_65");
 /// Creates a QP with flags or over an indirection table, and with attributes of the provider.
 /// Returns 0 or the error number: EINVAL for attributes that are not known or do not suit the
 /// type. `driver.h: ibv_cmd_create_qp_ex2`
-unsafe extern "C" fn ibv_cmd_create_qp_ex2(
+pub(super) unsafe extern "C" fn ibv_cmd_create_qp_ex2(
     context: *mut ibv_context,
     qp: *mut verbs_qp,
     attr_ex: *mut ibv_qp_init_attr_ex,
@@ -88,7 +88,7 @@ export!(ibv_cmd_create_qp_ex2 @@ "IBVERBS_PRIVATE_65");
 /// Opens the XRC receive QP with a given number. `vqp_sz` is the size in bytes of the provider's
 /// `verbs_qp`. Returns 0 or the error number: EOPNOTSUPP for attributes that are not known, EINVAL
 /// without domain, number and type. `driver.h: ibv_cmd_open_qp`
-unsafe extern "C" fn ibv_cmd_open_qp(
+pub(super) unsafe extern "C" fn ibv_cmd_open_qp(
     context: *mut ibv_context,
     qp: *mut verbs_qp,
     vqp_sz: c_int,
@@ -109,7 +109,7 @@ export!(ibv_cmd_open_qp @@ "IBVERBS_PRIVATE_65");
 
 /// Destroys a QP and waits until the program has acknowledged all events about it that it has
 /// read. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_qp`
-unsafe extern "C" fn ibv_cmd_destroy_qp(qp: *mut ibv_qp) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_qp(qp: *mut ibv_qp) -> c_int {
     // SAFETY: the provider passes its QP, for the last time.
     unsafe { destroy(Kernel::of((*qp).context), qp) }.or_number()
 }

@@ -14,7 +14,7 @@ use crate::uapi::*;
 /// Changes the attributes of a QP that `attr_mask` names. Returns 0 or the error number:
 /// EOPNOTSUPP for bits that this form of the command does not have.
 /// `driver.h: ibv_cmd_modify_qp`
-unsafe extern "C" fn ibv_cmd_modify_qp(
+pub(super) unsafe extern "C" fn ibv_cmd_modify_qp(
     qp: *mut ibv_qp,
     attr: *mut ibv_qp_attr,
     attr_mask: c_int,
@@ -32,7 +32,7 @@ export!(ibv_cmd_modify_qp @@ "IBVERBS_PRIVATE_65");
 
 /// [`ibv_cmd_modify_qp`] with the rate limit. EINVAL if the provider's buffer has no room for it.
 /// `driver.h: ibv_cmd_modify_qp_ex`
-unsafe extern "C" fn ibv_cmd_modify_qp_ex(
+pub(super) unsafe extern "C" fn ibv_cmd_modify_qp_ex(
     qp: *mut ibv_qp,
     attr: *mut ibv_qp_attr,
     attr_mask: c_int,
@@ -53,7 +53,7 @@ export!(ibv_cmd_modify_qp_ex @@ "IBVERBS_PRIVATE_65");
 /// Asks for the attributes of a QP. `attr` gets all that the kernel says, whatever `attr_mask`
 /// names, `init_attr` what the QP was created with. Returns 0 or the error number: EOPNOTSUPP for
 /// bits that the command does not have. `driver.h: ibv_cmd_query_qp`
-unsafe extern "C" fn ibv_cmd_query_qp(
+pub(super) unsafe extern "C" fn ibv_cmd_query_qp(
     qp: *mut ibv_qp,
     attr: *mut ibv_qp_attr,
     attr_mask: c_int,

@@ -15,7 +15,7 @@ use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::uapi::*;
 
 /// Creates a plain SRQ. Returns 0 or the error number. `driver.h: ibv_cmd_create_srq`
-unsafe extern "C" fn ibv_cmd_create_srq(
+pub(super) unsafe extern "C" fn ibv_cmd_create_srq(
     pd: *mut ibv_pd,
     srq: *mut ibv_srq,
     attr: *mut ibv_srq_init_attr,
@@ -36,7 +36,7 @@ export!(ibv_cmd_create_srq @@ "IBVERBS_PRIVATE_65");
 
 /// Creates an SRQ of any type. Returns 0 or the error number: EOPNOTSUPP for attributes that are
 /// not known, EINVAL for a type without what it needs. `driver.h: ibv_cmd_create_srq_ex`
-unsafe extern "C" fn ibv_cmd_create_srq_ex(
+pub(super) unsafe extern "C" fn ibv_cmd_create_srq_ex(
     context: *mut ibv_context,
     srq: *mut verbs_srq,
     attr_ex: *mut ibv_srq_init_attr_ex,
@@ -56,7 +56,7 @@ export!(ibv_cmd_create_srq_ex @@ "IBVERBS_PRIVATE_65");
 
 /// Destroys an SRQ and waits until the program has acknowledged all events about it that it has
 /// read. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_srq`
-unsafe extern "C" fn ibv_cmd_destroy_srq(srq: *mut ibv_srq) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_srq(srq: *mut ibv_srq) -> c_int {
     // SAFETY: the provider passes its SRQ, for the last time.
     unsafe { destroy(Kernel::of((*srq).context), srq) }.or_number()
 }
@@ -64,7 +64,7 @@ export!(ibv_cmd_destroy_srq @@ "IBVERBS_PRIVATE_65");
 
 /// Changes the size or the limit of an SRQ. Returns 0 or the error number.
 /// `driver.h: ibv_cmd_modify_srq`
-unsafe extern "C" fn ibv_cmd_modify_srq(
+pub(super) unsafe extern "C" fn ibv_cmd_modify_srq(
     srq: *mut ibv_srq,
     srq_attr: *mut ibv_srq_attr,
     srq_attr_mask: c_int,
@@ -78,7 +78,7 @@ export!(ibv_cmd_modify_srq @@ "IBVERBS_PRIVATE_65");
 
 /// Asks for the attributes of an SRQ. Returns 0 or the error number.
 /// `driver.h: ibv_cmd_query_srq`
-unsafe extern "C" fn ibv_cmd_query_srq(
+pub(super) unsafe extern "C" fn ibv_cmd_query_srq(
     srq: *mut ibv_srq,
     srq_attr: *mut ibv_srq_attr,
     cmd: *mut ibv_query_srq,

@@ -11,7 +11,7 @@ use crate::uapi::*;
 
 /// Creates a WQ. Returns 0 or the error number: EINVAL for attributes that are not known,
 /// EOPNOTSUPP for flags that are not. `driver.h: ibv_cmd_create_wq`
-unsafe extern "C" fn ibv_cmd_create_wq(
+pub(super) unsafe extern "C" fn ibv_cmd_create_wq(
     context: *mut ibv_context,
     wq_init_attr: *mut ibv_wq_init_attr,
     wq: *mut ibv_wq,
@@ -31,7 +31,7 @@ export!(ibv_cmd_create_wq @@ "IBVERBS_PRIVATE_65");
 
 /// Destroys a WQ and waits until the program has acknowledged all events about it that it has
 /// read. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_wq`
-unsafe extern "C" fn ibv_cmd_destroy_wq(wq: *mut ibv_wq) -> c_int {
+pub(super) unsafe extern "C" fn ibv_cmd_destroy_wq(wq: *mut ibv_wq) -> c_int {
     // SAFETY: the provider passes its WQ, for the last time.
     unsafe { destroy(Kernel::of((*wq).context), wq) }.or_number()
 }
@@ -39,7 +39,7 @@ export!(ibv_cmd_destroy_wq @@ "IBVERBS_PRIVATE_65");
 
 /// Changes the state or the flags of a WQ. Returns 0 or the error number: EINVAL for attributes
 /// that are not known, EOPNOTSUPP for flags that are not. `driver.h: ibv_cmd_modify_wq`
-unsafe extern "C" fn ibv_cmd_modify_wq(
+pub(super) unsafe extern "C" fn ibv_cmd_modify_wq(
     wq: *mut ibv_wq,
     attr: *mut ibv_wq_attr,
     cmd: *mut ibv_modify_wq,
