@@ -39,8 +39,8 @@ pub(crate) fn exports(library: &Path) -> Result<BTreeSet<String>> {
 /// undefined symbols, and for the absolute ones that name a version node.
 fn export(line: &str) -> Option<String> {
     let mut columns = line.split_whitespace();
-    let (_number, _value, size, kind, bind, _visibility, section, name) = (
-        columns.next()?.strip_suffix(':')?,
+    columns.next()?.strip_suffix(':')?.parse::<u32>().ok()?;
+    let (_value, size, kind, bind, _visibility, section, name) = (
         columns.next()?,
         columns.next()?,
         columns.next()?,
@@ -92,6 +92,8 @@ mod tests {
         let undefined =
             "     5: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND calloc@GLIBC_2.2.5";
         assert_eq!(export(undefined), None);
+        let header = "   Num:    Value          Size Type    Bind   Vis      Ndx Name";
+        assert_eq!(export(header), None);
         assert_eq!(export("Symbol table '.dynsym' contains 62 entries:"), None);
     }
 }
