@@ -10,7 +10,8 @@ use crate::paths;
 /// How one test ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// `ok`, `skipped`, `FAIL`, `ERROR`, or `started` when the process died in the test.
+    /// `ok`, `skipped`, `FAIL`, `ERROR`, or `started` when the process died in the test. What is
+    /// expected can be one of several, as in `ok|ERROR` for a test that is a matter of timing.
     pub(crate) word: String,
     /// Why it was skipped, if it was.
     pub(crate) reason: String,
@@ -19,6 +20,13 @@ pub(crate) struct Outcome {
 /// The outcomes of a run, by the full name of the test.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcomes(BTreeMap<String, Outcome>);
+
+impl Outcome {
+    /// Whether this is what `wanted` allows.
+    fn is(&self, wanted: &Outcome) -> bool {
+        self.reason == wanted.reason && wanted.word.split('|').any(|word| word == self.word)
+    }
+}
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,7 +91,7 @@ impl Outcomes {
                 Some(found) if found.word == "started" => {
                     lines.push(format!("{test}: the process died in it, expected {wanted}"));
                 }
-                Some(found) if found != wanted => {
+                Some(found) if !found.is(wanted) => {
                     lines.push(format!("{test}: {found}, expected {wanted}"));
                 }
                 Some(_) => {}
@@ -103,5 +111,30 @@ impl fmt::Display for Outcomes {
         let failed = self.0.len() - self.count("ok") - self.count("skipped");
         let (ok, skipped) = (self.count("ok"), self.count("skipped"));
         write!(f, "{} tests: {ok} ok, {skipped} skipped, {failed} failed", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Outcomes};
+
+    fn outcomes(lines: &[(&str, &str)]) -> Outcomes {
+        let outcome = |word: &str| Outcome { word: word.to_owned(), reason: String::new() };
+        Outcomes(lines.iter().map(|(test, word)| ((*test).to_owned(), outcome(word))).collect())
+    }
+
+    #[test]
+    fn every_kind_of_difference_is_told() {
+        let expected = outcomes(&[("a", "ok"), ("b", "ok"), ("c", "ok"), ("d", "ok|ERROR")]);
+        let found = outcomes(&[("a", "ok"), ("b", "started"), ("d", "ERROR"), ("e", "FAIL")]);
+        assert_eq!(
+            found.differences(&expected),
+            [
+                "b: the process died in it, expected ok",
+                "c: did not run, expected ok",
+                "e: FAIL, not expected at all",
+            ]
+        );
+        assert!(expected.differences(&outcomes(&[])).len() == 4);
     }
 }
