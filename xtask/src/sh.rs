@@ -203,3 +203,45 @@ fn quoted(text: &str) -> String {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Cmd, quoted, tail};
+
+    fn shell(script: &str) -> Cmd {
+        Cmd::new("sh").args(["-c", script]).quiet()
+    }
+
+    #[test]
+    fn a_failure_shows_the_end_of_the_output() {
+        let error = shell("seq 100; echo broken >&2; exit 7").run().unwrap_err().to_string();
+        assert!(error.contains("exit code 7") && error.ends_with("100\n    broken"), "{error}");
+        assert!(!error.contains("\n    50\n"), "{error}");
+    }
+
+    #[test]
+    fn what_hangs_is_killed_with_all_that_it_started() {
+        let hangs = shell("sleep 1000 & echo $!; wait").timeout(Duration::from_millis(300));
+        let finished = hangs.finish().unwrap();
+        assert!(finished.timed_out);
+        assert_eq!(finished.code, 128 + 9);
+        let child = std::fs::read_to_string(&finished.log).unwrap();
+        let stat = format!("/proc/{}/stat", child.trim());
+        // The killed child goes soon, or waits to be collected by the first process.
+        let is_gone = || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "));
+        let went = (0..100).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            is_gone()
+        });
+        assert!(went, "process {child} lives on");
+    }
+
+    #[test]
+    fn text_for_people() {
+        assert_eq!(tail("a\nb\nc\n", 2), "    b\n    c");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted("a=b"), "a=b");
+    }
+}

@@ -12,8 +12,8 @@ use crate::sh::{Cmd, tail};
 /// The first process of the guest.
 const INIT: &str = include_str!("../../guest/init.sh");
 
-/// How long a boot may take, beside the time of the script.
-const BOOT_TIME: Duration = Duration::from_secs(120);
+/// How long a boot may take, beside the time of the script: ten seconds when nothing else runs.
+const BOOT_TIME: Duration = Duration::from_secs(300);
 
 /// The exit status by which the guest says that it did not get as far as the script.
 const NOT_READY: i32 = 125;

@@ -135,6 +135,6 @@ mod tests {
                 "e: FAIL, not expected at all",
             ]
         );
-        assert!(expected.differences(&outcomes(&[])).len() == 4);
+        assert_eq!(outcomes(&[]).differences(&expected).len(), 4);
     }
 }
