@@ -45,6 +45,9 @@ pub(crate) fn is_root() -> Result<bool> {
 
 /// Those of `packages` that are not installed.
 fn missing<'a>(packages: &[&'a str]) -> Result<Vec<&'a str>> {
+    if packages.is_empty() {
+        return Ok(Vec::new());
+    }
     // One line for each package that dpkg knows; its exit code only says that it knows them all.
     let output = Command::new("dpkg-query")
         .args(["--show", "--showformat", "${Package} ${db:Status-Status}\\n"])
