@@ -51,17 +51,18 @@ unsafe extern "C" fn ibv_dofork_range(base: *mut c_void, size: usize) -> c_int {
 export!(ibv_dofork_range @@ "IBVERBS_1.1");
 
 /// Keeps the pages of `size` bytes at `base` out of child processes; nothing without fork support,
-/// for NULL and for no bytes.
+/// for NULL, for no bytes and for bytes that reach beyond the address space (which no device will
+/// accept).
 ///
 /// # Errors
 ///
-/// ENOMEM; EINVAL for bytes beyond the address space; what madvise(2) says, such as ENOMEM for
-/// addresses without memory. Nothing is changed then.
+/// ENOMEM; what madvise(2) says, such as ENOMEM for addresses without memory. Nothing is changed
+/// then.
 pub(crate) fn dontfork(base: *mut c_void, size: usize) -> Result<()> {
     fork().exclude(base.addr(), size)
 }
 
-/// Undoes [`dontfork`] once. Errors: ENOMEM, EINVAL.
+/// Undoes [`dontfork`] once. ENOMEM.
 pub(crate) fn dofork(base: *mut c_void, size: usize) -> Result<()> {
     fork().include(base.addr(), size)
 }
@@ -175,37 +176,38 @@ impl Fork {
         if memory == libc::MAP_FAILED {
             return Err(Errno::ENOMEM);
         }
-        let result = Span::of_pages(memory.addr(), page, page).and_then(|span| {
-            (self.system.madvise)(span, Advice::DontFork)?;
-            (self.system.madvise)(span, Advice::DoFork)
-        });
+        let result =
+            Span::of_pages(memory.addr(), page, page).ok_or(Errno::EINVAL).and_then(|span| {
+                (self.system.madvise)(span, Advice::DontFork)?;
+                (self.system.madvise)(span, Advice::DoFork)
+            });
         // SAFETY: the mapping is ours.
         unsafe { libc::munmap(memory, page) };
         result.map_err(|_| Errno::ENOSYS)
     }
 
     /// The pages of a range and their size, or nothing when there is nothing to mark.
-    fn pages(&self, base: usize, size: usize) -> Result<Option<(Span, usize)>> {
+    fn pages(&self, base: usize, size: usize) -> Option<(Span, usize)> {
         if self.state.load(Ordering::Acquire) != ENABLED {
             // Without effect unless the state is the first one.
             let _ =
                 self.state.compare_exchange(UNUSED, TOO_LATE, Ordering::AcqRel, Ordering::Acquire);
             if self.state.load(Ordering::Acquire) != ENABLED {
-                return Ok(None);
+                return None;
             }
         }
-        if base == 0 || size == 0 {
-            return Ok(None);
+        if base == 0 {
+            return None;
         }
         let mut page = self.page_size.load(Ordering::Relaxed);
         if self.huge_pages.load(Ordering::Relaxed) {
             page = (self.system.page_size_at)(base).unwrap_or(page);
         }
-        Ok(Some((Span::of_pages(base, size, page)?, page)))
+        Some((Span::of_pages(base, size, page)?, page))
     }
 
     fn exclude(&self, base: usize, size: usize) -> Result<()> {
-        let Some((span, page)) = self.pages(base, size)? else { return Ok(()) };
+        let Some((span, page)) = self.pages(base, size) else { return Ok(()) };
         match self.ranges().as_mut() {
             Some(ranges) => ranges.exclude(span, |part, advice| self.advise(part, advice, page)),
             None => Ok(()),
@@ -213,7 +215,7 @@ impl Fork {
     }
 
     fn include(&self, base: usize, size: usize) -> Result<()> {
-        let Some((span, page)) = self.pages(base, size)? else { return Ok(()) };
+        let Some((span, page)) = self.pages(base, size) else { return Ok(()) };
         match self.ranges().as_mut() {
             Some(ranges) => ranges.include(span, |part, advice| self.advise(part, advice, page)),
             None => Ok(()),

@@ -19,15 +19,11 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The `size` bytes at `base`, rounded out to pages of `page` bytes (a power of two).
-    ///
-    /// # Errors
-    ///
-    /// EINVAL when they reach beyond the address space, or for none.
-    pub(super) fn of_pages(base: usize, size: usize, page: usize) -> Result<Span> {
-        let last =
-            size.checked_sub(1).and_then(|rest| base.checked_add(rest)).ok_or(Errno::EINVAL)?;
-        Ok(Span { first: base & !(page - 1), last: last | (page - 1) })
+    /// The `size` bytes at `base`, rounded out to pages of `page` bytes (a power of two); nothing for
+    /// no bytes and for bytes that reach beyond the address space.
+    pub(super) fn of_pages(base: usize, size: usize, page: usize) -> Option<Span> {
+        let last = base.checked_add(size.checked_sub(1)?)?;
+        Some(Span { first: base & !(page - 1), last: last | (page - 1) })
     }
 
     /// The length in bytes, but for the whole address space, whose length is no number.
@@ -275,15 +271,16 @@ mod tests {
 
     #[test]
     fn spans_are_rounded_out_to_pages() {
-        assert_eq!(Span::of_pages(0x1000, 1, PAGE), Ok(span(0x1000, 0x1fff)));
-        assert_eq!(Span::of_pages(0x1001, 0xfff, PAGE), Ok(span(0x1000, 0x1fff)));
-        assert_eq!(Span::of_pages(0x1fff, 2, PAGE), Ok(span(0x1000, 0x2fff)));
-        assert_eq!(Span::of_pages(1, usize::MAX, PAGE), Ok(span(0, usize::MAX)));
-        assert_eq!(Span::of_pages(0x20_0001, 1, 0x20_0000), Ok(span(0x20_0000, 0x3f_ffff)));
-        assert_eq!(Span::of_pages(usize::MAX, 1, PAGE), Ok(span(usize::MAX - 4095, usize::MAX)));
-        assert_eq!(Span::of_pages(usize::MAX, 2, PAGE), Err(Errno::EINVAL));
-        assert_eq!(Span::of_pages(2, usize::MAX, PAGE), Err(Errno::EINVAL));
-        assert_eq!(Span::of_pages(0x1000, 0, PAGE), Err(Errno::EINVAL));
+        let of_pages = Span::of_pages;
+        assert_eq!(of_pages(0x1000, 1, PAGE), Some(span(0x1000, 0x1fff)));
+        assert_eq!(of_pages(0x1001, 0xfff, PAGE), Some(span(0x1000, 0x1fff)));
+        assert_eq!(of_pages(0x1fff, 2, PAGE), Some(span(0x1000, 0x2fff)));
+        assert_eq!(of_pages(1, usize::MAX, PAGE), Some(span(0, usize::MAX)));
+        assert_eq!(of_pages(0x20_0001, 1, 0x20_0000), Some(span(0x20_0000, 0x3f_ffff)));
+        assert_eq!(of_pages(usize::MAX, 1, PAGE), Some(span(usize::MAX - 4095, usize::MAX)));
+        assert_eq!(of_pages(usize::MAX, 2, PAGE), None);
+        assert_eq!(of_pages(2, usize::MAX, PAGE), None);
+        assert_eq!(of_pages(0x1000, 0, PAGE), None);
         assert_eq!(span(0x1000, 0x2fff).length(), 0x2000);
         assert_eq!(span(0, usize::MAX).length(), usize::MAX);
     }
@@ -382,7 +379,7 @@ mod tests {
         let mut model = Model { base, counts: [0; PAGES], excluded: [false; PAGES] };
         let mut ranges = Ranges::new().unwrap();
         let mut failures = 0;
-        for round in 0..3000 {
+        for round in 0..1000 {
             let first = random.below(PAGES);
             let longest = 1 + random.below(PAGES);
             let last = first + random.below(longest.min(PAGES - first));
@@ -422,12 +419,12 @@ mod tests {
             assert!(list.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 != w[1].1), "{list:x?}");
             assert_eq!(list.first().map(|boundary| boundary.0), Some(0));
         }
-        assert!(failures > 50, "the failures are tested too");
+        assert!(failures > 10, "the failures are tested too");
     }
 
     #[test]
     fn counts_are_those_of_a_page_by_page_model() {
-        for seed in 0..8 {
+        for seed in 0..3 {
             compare_with_model(0, seed);
             compare_with_model(0x7000_0000, seed);
             compare_with_model(usize::MAX - (PAGES * PAGE - 1), seed);

@@ -102,16 +102,12 @@ fn ranges_are_marked_in_whole_pages() {
 }
 
 #[test]
-fn nothing_is_nothing_and_too_much_is_an_error() {
+fn nothing_and_what_cannot_be_is_not_marked() {
     enable();
-    assert_eq!(dontfork_range(0, 4096), 0);
-    assert_eq!(dontfork_range(0x1000, 0), 0);
-    assert_eq!(dofork_range(0, 0), 0);
-    assert_eq!(take_advices(), []);
-    assert_eq!(dontfork_range(0x1000, usize::MAX), -1);
-    assert_eq!(Errno::last(), Errno::EINVAL);
-    assert_eq!(dofork_range(usize::MAX, 2), -1);
-    assert_eq!(Errno::last(), Errno::EINVAL);
+    for (base, size) in [(0, 4096), (0x1000, 0), (0, 0), (0x1000, usize::MAX), (usize::MAX, 2)] {
+        assert_eq!(dontfork_range(base, size), 0);
+        assert_eq!(dofork_range(base, size), 0);
+    }
     assert_eq!(take_advices(), []);
     // The last page of the address space.
     assert_eq!(dontfork_range(usize::MAX - 10, 11), 0);

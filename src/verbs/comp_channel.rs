@@ -7,7 +7,7 @@ use crate::abi::*;
 use crate::cmd::{Buffers, Kernel};
 use crate::provider_api::call_op;
 use crate::sys::errno::{
-    Errno, Result, ReturnMinusOne, ReturnNumber, ReturnPointer, from_null, keep_errno,
+    Result, ReturnMinusOne, ReturnNumber, ReturnPointer, from_null, keep_errno,
 };
 use crate::uapi::*;
 use crate::verbs::event::{acknowledge, read_event};
@@ -133,6 +133,7 @@ mod tests {
 
     use super::*;
     use crate::cmd::fake::{self, Form, Reply, TestContext};
+    use crate::sys::errno::Errno;
     use crate::verbs::testing::{Call, Fake, new_cq, words};
 
     #[test]

@@ -119,6 +119,15 @@ impl Drop for Fake {
     }
 }
 
+/// What an operation that the test wrote itself returns, by the rule of [`Fake::answer_object`].
+pub(crate) fn object<T>() -> *mut T {
+    let object = OBJECT.get();
+    if object.is_null() {
+        Errno(STATUS.get()).store();
+    }
+    object.cast()
+}
+
 /// Notes a call from an operation that the test wrote itself.
 pub(crate) fn record(name: &'static str, arguments: &[u64]) {
     CALLS.with_borrow_mut(|calls| calls.push(Call(name, arguments.to_vec())));
@@ -190,10 +199,7 @@ macro_rules! recorded {
                     $($arg: $arg),*
                 ) -> *mut Object {
                     record(NAMES[OP], &[$($arg.word()),*]);
-                    if OBJECT.get().is_null() {
-                        Errno(STATUS.get()).store();
-                    }
-                    OBJECT.get().cast()
+                    object()
                 }
                 recorded::<OP, $($arg,)* Object>
             };
