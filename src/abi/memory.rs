@@ -225,7 +225,8 @@ pub const IBV_REREG_MR_ERR_DONT_FORK_NEW: ibv_rereg_mr_err_code = -2;
 pub const IBV_REREG_MR_ERR_DO_FORK_OLD: ibv_rereg_mr_err_code = -3;
 /// The command failed; the region may only be deregistered.
 pub const IBV_REREG_MR_ERR_CMD: ibv_rereg_mr_err_code = -4;
-/// The same, and the new range is still excluded from fork.
+/// The command failed, the region may only be deregistered, and the new range is still excluded
+/// from fork.
 pub const IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW: ibv_rereg_mr_err_code = -5;
 
 /// `ibv_advise_mr(3)`: fault pages in for reading.

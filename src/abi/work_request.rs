@@ -34,11 +34,11 @@ pub struct ibv_data_buf {
 pub type ibv_wr_opcode = c_uint;
 /// Write local memory to remote memory (RC, UC).
 pub const IBV_WR_RDMA_WRITE: ibv_wr_opcode = 0;
-/// The same, and consume a receive of the peer that gets the immediate (RC, UC).
+/// Write, and consume a receive of the peer, whose completion has the immediate data (RC, UC).
 pub const IBV_WR_RDMA_WRITE_WITH_IMM: ibv_wr_opcode = 1;
 /// Send a message into a receive of the peer (all).
 pub const IBV_WR_SEND: ibv_wr_opcode = 2;
-/// The same with 32 bits of immediate data (RC, UC, UD).
+/// Send with 32 bits of immediate data (RC, UC, UD).
 pub const IBV_WR_SEND_WITH_IMM: ibv_wr_opcode = 3;
 /// Read remote memory into local memory (RC).
 pub const IBV_WR_RDMA_READ: ibv_wr_opcode = 4;
