@@ -2,11 +2,12 @@
 //!
 //! Every type here has the name and the layout that rdma-core 65.0 gives it in its headers; the
 //! sibling [`crate::uapi`] holds what the kernel's headers define. There is no behaviour in either:
-//! the modules hold data layouts, and [`check`] compares each of them at compile time with the
+//! the modules hold data layouts, and `check` compares each of them at compile time with the
 //! measured sizes, offsets and values.
 //!
 //! Anonymous C unions cannot be written in Rust; they appear as one named member (for example
 //! `ibv_send_wr::imm`).
+#![warn(missing_docs)]
 #![allow(non_camel_case_types, non_snake_case)]
 
 mod check;
@@ -44,7 +45,7 @@ modules!(
     wq,
 );
 
-/// The context's private part, seen from outside: only [`crate::provider_api`] knows what is in it.
+/// The context's private part, seen from outside: only `crate::provider_api` knows what is in it.
 #[repr(C)]
 pub struct verbs_ex_private {
     _opaque: [u8; 0],

@@ -1,6 +1,7 @@
 //! What the kernel sees: the structs and numbers of its RDMA headers (`rdma/*.h`).
 //!
 //! Data only, checked at compile time like [`crate::abi`].
+#![warn(missing_docs)]
 #![allow(non_camel_case_types)]
 
 macro_rules! modules {

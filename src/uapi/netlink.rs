@@ -1,186 +1,80 @@
-//! RDMA netlink: commands and attributes (`rdma/rdma_netlink.h`).
+//! RDMA netlink: clients, commands and attributes (`rdma/rdma_netlink.h`).
+//!
+//! A message type is the client, shifted left by 10, plus the command. Attribute kinds, where
+//! given: `u8` to `u64` in host byte order, `str` NUL terminated.
+#![allow(missing_docs, reason = "numbers: the group says what they number")]
 
-use core::ffi::{c_uint};
+use core::ffi::c_uint;
 
+// ---- Clients and groups.
 
-// rdma_netlink.h: (anonymous) IWPM_FLAGS_NO_PORT_MAP
-pub const IWPM_FLAGS_NO_PORT_MAP: u16 = 1;
+// Clients.
+/// Port mapper of iWARP.
+pub const RDMA_NL_IWCM: u16 = 2;
+pub const RDMA_NL_RSVD: u16 = 3;
+/// Local service: path records from user space.
+pub const RDMA_NL_LS: u16 = 4;
+/// Devices and their resources.
+pub const RDMA_NL_NLDEV: u16 = 5;
+pub const RDMA_NL_NUM_CLIENTS: u16 = 6;
 
-// rdma_netlink.h: (anonymous) IWPM_NLA_ERR_UNSPEC
-pub const IWPM_NLA_ERR_UNSPEC: u16 = 0;
-pub const IWPM_NLA_ERR_SEQ: u16 = 1;
-pub const IWPM_NLA_ERR_CODE: u16 = 2;
-pub const IWPM_NLA_ERR_MAX: u16 = 3;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_HELLO_UNSPEC
-pub const IWPM_NLA_HELLO_UNSPEC: u16 = 0;
-pub const IWPM_NLA_HELLO_ABI_VERSION: u16 = 1;
-pub const IWPM_NLA_HELLO_MAX: u16 = 2;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_MANAGE_MAPPING_UNSPEC
-pub const IWPM_NLA_MANAGE_MAPPING_UNSPEC: u16 = 0;
-pub const IWPM_NLA_MANAGE_MAPPING_SEQ: u16 = 1;
-pub const IWPM_NLA_MANAGE_ADDR: u16 = 2;
-pub const IWPM_NLA_MANAGE_FLAGS: u16 = 3;
-pub const IWPM_NLA_MANAGE_MAPPING_MAX: u16 = 4;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_MAPINFO_NUM_UNSPEC
-pub const IWPM_NLA_MAPINFO_NUM_UNSPEC: u16 = 0;
-pub const IWPM_NLA_MAPINFO_SEQ: u16 = 1;
-pub const IWPM_NLA_MAPINFO_SEND_NUM: u16 = 2;
-pub const IWPM_NLA_MAPINFO_ACK_NUM: u16 = 3;
-pub const IWPM_NLA_MAPINFO_NUM_MAX: u16 = 4;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_MAPINFO_REQ_UNSPEC
-pub const IWPM_NLA_MAPINFO_REQ_UNSPEC: u16 = 0;
-pub const IWPM_NLA_MAPINFO_ULIB_NAME: u16 = 1;
-pub const IWPM_NLA_MAPINFO_ULIB_VER: u16 = 2;
-pub const IWPM_NLA_MAPINFO_REQ_MAX: u16 = 3;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_MAPINFO_UNSPEC
-pub const IWPM_NLA_MAPINFO_UNSPEC: u16 = 0;
-pub const IWPM_NLA_MAPINFO_LOCAL_ADDR: u16 = 1;
-pub const IWPM_NLA_MAPINFO_MAPPED_ADDR: u16 = 2;
-pub const IWPM_NLA_MAPINFO_FLAGS: u16 = 3;
-pub const IWPM_NLA_MAPINFO_MAX: u16 = 4;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_QUERY_MAPPING_UNSPEC
-pub const IWPM_NLA_QUERY_MAPPING_UNSPEC: u16 = 0;
-pub const IWPM_NLA_QUERY_MAPPING_SEQ: u16 = 1;
-pub const IWPM_NLA_QUERY_LOCAL_ADDR: u16 = 2;
-pub const IWPM_NLA_QUERY_REMOTE_ADDR: u16 = 3;
-pub const IWPM_NLA_QUERY_FLAGS: u16 = 4;
-pub const IWPM_NLA_QUERY_MAPPING_MAX: u16 = 5;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_REG_PID_UNSPEC
-pub const IWPM_NLA_REG_PID_UNSPEC: u16 = 0;
-pub const IWPM_NLA_REG_PID_SEQ: u16 = 1;
-pub const IWPM_NLA_REG_IF_NAME: u16 = 2;
-pub const IWPM_NLA_REG_IBDEV_NAME: u16 = 3;
-pub const IWPM_NLA_REG_ULIB_NAME: u16 = 4;
-pub const IWPM_NLA_REG_PID_MAX: u16 = 5;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_RMANAGE_MAPPING_UNSPEC
-pub const IWPM_NLA_RMANAGE_MAPPING_UNSPEC: u16 = 0;
-pub const IWPM_NLA_RMANAGE_MAPPING_SEQ: u16 = 1;
-pub const IWPM_NLA_RMANAGE_ADDR: u16 = 2;
-pub const IWPM_NLA_RMANAGE_MAPPED_LOC_ADDR: u16 = 3;
-pub const IWPM_NLA_MANAGE_MAPPED_LOC_ADDR: u16 = 3;
-pub const IWPM_NLA_RMANAGE_MAPPING_ERR: u16 = 4;
-pub const IWPM_NLA_RMANAGE_MAPPING_MAX: u16 = 5;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_RQUERY_MAPPING_UNSPEC
-pub const IWPM_NLA_RQUERY_MAPPING_UNSPEC: u16 = 0;
-pub const IWPM_NLA_RQUERY_MAPPING_SEQ: u16 = 1;
-pub const IWPM_NLA_RQUERY_LOCAL_ADDR: u16 = 2;
-pub const IWPM_NLA_RQUERY_REMOTE_ADDR: u16 = 3;
-pub const IWPM_NLA_RQUERY_MAPPED_LOC_ADDR: u16 = 4;
-pub const IWPM_NLA_RQUERY_MAPPED_REM_ADDR: u16 = 5;
-pub const IWPM_NLA_RQUERY_MAPPING_ERR: u16 = 6;
-pub const IWPM_NLA_RQUERY_MAPPING_MAX: u16 = 7;
-
-// rdma_netlink.h: (anonymous) IWPM_NLA_RREG_PID_UNSPEC
-pub const IWPM_NLA_RREG_PID_UNSPEC: u16 = 0;
-pub const IWPM_NLA_RREG_PID_SEQ: u16 = 1;
-pub const IWPM_NLA_RREG_IBDEV_NAME: u16 = 2;
-pub const IWPM_NLA_RREG_ULIB_NAME: u16 = 3;
-pub const IWPM_NLA_RREG_ULIB_VER: u16 = 4;
-pub const IWPM_NLA_RREG_PID_ERR: u16 = 5;
-pub const IWPM_NLA_RREG_PID_MAX: u16 = 6;
-
-// rdma_netlink.h: (anonymous) LS_NLA_TYPE_UNSPEC
-pub const LS_NLA_TYPE_UNSPEC: u16 = 0;
-pub const LS_NLA_TYPE_PATH_RECORD: u16 = 1;
-pub const LS_NLA_TYPE_TIMEOUT: u16 = 2;
-pub const LS_NLA_TYPE_SERVICE_ID: u16 = 3;
-pub const LS_NLA_TYPE_DGID: u16 = 4;
-pub const LS_NLA_TYPE_SGID: u16 = 5;
-pub const LS_NLA_TYPE_TCLASS: u16 = 6;
-pub const LS_NLA_TYPE_PKEY: u16 = 7;
-pub const LS_NLA_TYPE_QOS_CLASS: u16 = 8;
-pub const LS_NLA_TYPE_IPV4: u16 = 9;
-pub const LS_NLA_TYPE_IPV6: u16 = 10;
-pub const LS_NLA_TYPE_MAX: u16 = 11;
-
-// rdma_netlink.h: (anonymous) LS_RESOLVE_PATH_USE_ALL
-pub const LS_RESOLVE_PATH_USE_ALL: u16 = 0;
-pub const LS_RESOLVE_PATH_USE_UNIDIRECTIONAL: u16 = 1;
-pub const LS_RESOLVE_PATH_USE_GMP: u16 = 2;
-pub const LS_RESOLVE_PATH_USE_MAX: u16 = 3;
-
-// rdma_netlink.h: (anonymous) RDMA_NL_GROUP_IWPM
+// Multicast groups.
 pub const RDMA_NL_GROUP_IWPM: u16 = 2;
 pub const RDMA_NL_GROUP_LS: u16 = 3;
 pub const RDMA_NL_GROUP_NOTIFY: u16 = 4;
 pub const RDMA_NL_NUM_GROUPS: u16 = 5;
 
-// rdma_netlink.h: (anonymous) RDMA_NL_IWCM
-pub const RDMA_NL_IWCM: u16 = 2;
-pub const RDMA_NL_RSVD: u16 = 3;
-pub const RDMA_NL_LS: u16 = 4;
-pub const RDMA_NL_NLDEV: u16 = 5;
-pub const RDMA_NL_NUM_CLIENTS: u16 = 6;
+// ---- Devices: client `RDMA_NL_NLDEV`.
 
-// rdma_netlink.h: (anonymous) RDMA_NL_IWPM_REG_PID
-pub const RDMA_NL_IWPM_REG_PID: u16 = 0;
-pub const RDMA_NL_IWPM_ADD_MAPPING: u16 = 1;
-pub const RDMA_NL_IWPM_QUERY_MAPPING: u16 = 2;
-pub const RDMA_NL_IWPM_REMOVE_MAPPING: u16 = 3;
-pub const RDMA_NL_IWPM_REMOTE_INFO: u16 = 4;
-pub const RDMA_NL_IWPM_HANDLE_ERR: u16 = 5;
-pub const RDMA_NL_IWPM_MAPINFO: u16 = 6;
-pub const RDMA_NL_IWPM_MAPINFO_NUM: u16 = 7;
-pub const RDMA_NL_IWPM_HELLO: u16 = 8;
-pub const RDMA_NL_IWPM_NUM_OPS: u16 = 9;
+// Commands.
+pub const RDMA_NLDEV_CMD_UNSPEC: u16 = 0;
+/// Devices; can dump.
+pub const RDMA_NLDEV_CMD_GET: u16 = 1;
+pub const RDMA_NLDEV_CMD_SET: u16 = 2;
+pub const RDMA_NLDEV_CMD_NEWLINK: u16 = 3;
+pub const RDMA_NLDEV_CMD_DELLINK: u16 = 4;
+/// Ports; can dump.
+pub const RDMA_NLDEV_CMD_PORT_GET: u16 = 5;
+/// Settings of the system.
+pub const RDMA_NLDEV_CMD_SYS_GET: u16 = 6;
+pub const RDMA_NLDEV_CMD_SYS_SET: u16 = 7;
+pub const RDMA_NLDEV_CMD_RES_GET: u16 = 9;
+pub const RDMA_NLDEV_CMD_RES_QP_GET: u16 = 10;
+pub const RDMA_NLDEV_CMD_RES_CM_ID_GET: u16 = 11;
+pub const RDMA_NLDEV_CMD_RES_CQ_GET: u16 = 12;
+pub const RDMA_NLDEV_CMD_RES_MR_GET: u16 = 13;
+pub const RDMA_NLDEV_CMD_RES_PD_GET: u16 = 14;
+/// Device file of a device.
+pub const RDMA_NLDEV_CMD_GET_CHARDEV: u16 = 15;
+pub const RDMA_NLDEV_CMD_STAT_SET: u16 = 16;
+pub const RDMA_NLDEV_CMD_STAT_GET: u16 = 17;
+pub const RDMA_NLDEV_CMD_STAT_DEL: u16 = 18;
+pub const RDMA_NLDEV_CMD_RES_QP_GET_RAW: u16 = 19;
+pub const RDMA_NLDEV_CMD_RES_CQ_GET_RAW: u16 = 20;
+pub const RDMA_NLDEV_CMD_RES_MR_GET_RAW: u16 = 21;
+pub const RDMA_NLDEV_CMD_RES_CTX_GET: u16 = 22;
+pub const RDMA_NLDEV_CMD_RES_SRQ_GET: u16 = 23;
+pub const RDMA_NLDEV_CMD_STAT_GET_STATUS: u16 = 24;
+pub const RDMA_NLDEV_CMD_RES_SRQ_GET_RAW: u16 = 25;
+pub const RDMA_NLDEV_CMD_NEWDEV: u16 = 26;
+pub const RDMA_NLDEV_CMD_DELDEV: u16 = 27;
+pub const RDMA_NLDEV_CMD_MONITOR: u16 = 28;
+pub const RDMA_NLDEV_CMD_FRMR_POOLS_GET: u16 = 29;
+pub const RDMA_NLDEV_CMD_FRMR_POOLS_SET: u16 = 30;
+pub const RDMA_NLDEV_NUM_OPS: u16 = 31;
 
-// rdma_netlink.h: (anonymous) RDMA_NL_LS_OP_RESOLVE
-pub const RDMA_NL_LS_OP_RESOLVE: u16 = 0;
-pub const RDMA_NL_LS_OP_SET_TIMEOUT: u16 = 1;
-pub const RDMA_NL_LS_OP_IP_RESOLVE: u16 = 2;
-pub const RDMA_NL_LS_NUM_OPS: u16 = 3;
-
-// rdma_netlink.h: (anonymous) RDMA_NODE_IB_CA
-pub const RDMA_NODE_IB_CA: u16 = 1;
-pub const RDMA_NODE_IB_SWITCH: u16 = 2;
-pub const RDMA_NODE_IB_ROUTER: u16 = 3;
-pub const RDMA_NODE_RNIC: u16 = 4;
-pub const RDMA_NODE_USNIC: u16 = 5;
-pub const RDMA_NODE_USNIC_UDP: u16 = 6;
-pub const RDMA_NODE_UNSPECIFIED: u16 = 7;
-
-// `enum rdma_nl_counter_mask` (rdma_netlink.h).
-pub const RDMA_COUNTER_MASK_QP_TYPE: u16 = 1;
-pub const RDMA_COUNTER_MASK_PID: u16 = 2;
-
-// `enum rdma_nl_counter_mode` (rdma_netlink.h).
-pub const RDMA_COUNTER_MODE_NONE: u16 = 0;
-pub const RDMA_COUNTER_MODE_AUTO: u16 = 1;
-pub const RDMA_COUNTER_MODE_MANUAL: u16 = 2;
-pub const RDMA_COUNTER_MODE_MAX: u16 = 3;
-
-// `enum rdma_nl_dev_type` (rdma_netlink.h).
-pub const RDMA_DEVICE_TYPE_SMI: u16 = 1;
-
-// `enum rdma_nl_name_assign_type` (rdma_netlink.h).
-pub const RDMA_NAME_ASSIGN_TYPE_UNKNOWN: u16 = 0;
-pub const RDMA_NAME_ASSIGN_TYPE_USER: u16 = 1;
-
-// `enum rdma_nl_notify_event_type` (rdma_netlink.h).
-pub const RDMA_REGISTER_EVENT: u16 = 0;
-pub const RDMA_UNREGISTER_EVENT: u16 = 1;
-pub const RDMA_NETDEV_ATTACH_EVENT: u16 = 2;
-pub const RDMA_NETDEV_DETACH_EVENT: u16 = 3;
-pub const RDMA_RENAME_EVENT: u16 = 4;
-pub const RDMA_NETDEV_RENAME_EVENT: u16 = 5;
-
-// `enum rdma_nldev_attr` (rdma_netlink.h).
+// Attributes.
 pub const RDMA_NLDEV_ATTR_UNSPEC: u16 = 0;
 pub const RDMA_NLDEV_ATTR_PAD: u16 = 0;
+/// `u32`, index of the device.
 pub const RDMA_NLDEV_ATTR_DEV_INDEX: u16 = 1;
+/// `str`, kernel name of the device.
 pub const RDMA_NLDEV_ATTR_DEV_NAME: u16 = 2;
+/// `u32`, port from 1; of a device: number of its ports.
 pub const RDMA_NLDEV_ATTR_PORT_INDEX: u16 = 3;
 pub const RDMA_NLDEV_ATTR_CAP_FLAGS: u16 = 4;
 pub const RDMA_NLDEV_ATTR_FW_VERSION: u16 = 5;
+/// `u64`.
 pub const RDMA_NLDEV_ATTR_NODE_GUID: u16 = 6;
 pub const RDMA_NLDEV_ATTR_SYS_IMAGE_GUID: u16 = 7;
 pub const RDMA_NLDEV_ATTR_SUBNET_PREFIX: u16 = 8;
@@ -189,6 +83,7 @@ pub const RDMA_NLDEV_ATTR_SM_LID: u16 = 10;
 pub const RDMA_NLDEV_ATTR_LMC: u16 = 11;
 pub const RDMA_NLDEV_ATTR_PORT_STATE: u16 = 12;
 pub const RDMA_NLDEV_ATTR_PORT_PHYS_STATE: u16 = 13;
+/// `u8`, one of `RDMA_NODE_*`.
 pub const RDMA_NLDEV_ATTR_DEV_NODE_TYPE: u16 = 14;
 pub const RDMA_NLDEV_ATTR_RES_SUMMARY: u16 = 15;
 pub const RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY: u16 = 16;
@@ -241,13 +136,19 @@ pub const RDMA_NLDEV_ATTR_RES_MRN: u16 = 62;
 pub const RDMA_NLDEV_ATTR_RES_CM_IDN: u16 = 63;
 pub const RDMA_NLDEV_ATTR_RES_CTXN: u16 = 64;
 pub const RDMA_NLDEV_ATTR_LINK_TYPE: u16 = 65;
+/// `u8`, 1: devices are shared between network name spaces.
 pub const RDMA_NLDEV_SYS_ATTR_NETNS_MODE: u16 = 66;
 pub const RDMA_NLDEV_ATTR_DEV_PROTOCOL: u16 = 67;
 pub const RDMA_NLDEV_NET_NS_FD: u16 = 68;
+/// `str`, for example `uverbs`.
 pub const RDMA_NLDEV_ATTR_CHARDEV_TYPE: u16 = 69;
+/// `str`, name of the device file.
 pub const RDMA_NLDEV_ATTR_CHARDEV_NAME: u16 = 70;
+/// `u64`, version of the driver's interface.
 pub const RDMA_NLDEV_ATTR_CHARDEV_ABI: u16 = 71;
+/// `u64`, number of the device file.
 pub const RDMA_NLDEV_ATTR_CHARDEV: u16 = 72;
+/// `u32`, one of `rdma_driver_id`.
 pub const RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID: u16 = 73;
 pub const RDMA_NLDEV_ATTR_STAT_MODE: u16 = 74;
 pub const RDMA_NLDEV_ATTR_STAT_RES: u16 = 75;
@@ -268,6 +169,7 @@ pub const RDMA_NLDEV_ATTR_RES_SRQ_ENTRY: u16 = 89;
 pub const RDMA_NLDEV_ATTR_RES_SRQN: u16 = 90;
 pub const RDMA_NLDEV_ATTR_MIN_RANGE: u16 = 91;
 pub const RDMA_NLDEV_ATTR_MAX_RANGE: u16 = 92;
+/// `u8`, 1: fork copies registered pages.
 pub const RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK: u16 = 93;
 pub const RDMA_NLDEV_ATTR_STAT_HWCOUNTER_INDEX: u16 = 94;
 pub const RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC: u16 = 95;
@@ -296,60 +198,187 @@ pub const RDMA_NLDEV_ATTR_FRMR_POOL_KEY_KERNEL_VENDOR_KEY: u16 = 117;
 pub const RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_MAX: u16 = 118;
 pub const RDMA_NLDEV_ATTR_MAX: u16 = 119;
 
-// `enum rdma_nldev_command` (rdma_netlink.h).
-pub const RDMA_NLDEV_CMD_UNSPEC: u16 = 0;
-pub const RDMA_NLDEV_CMD_GET: u16 = 1;
-pub const RDMA_NLDEV_CMD_SET: u16 = 2;
-pub const RDMA_NLDEV_CMD_NEWLINK: u16 = 3;
-pub const RDMA_NLDEV_CMD_DELLINK: u16 = 4;
-pub const RDMA_NLDEV_CMD_PORT_GET: u16 = 5;
-pub const RDMA_NLDEV_CMD_SYS_GET: u16 = 6;
-pub const RDMA_NLDEV_CMD_SYS_SET: u16 = 7;
-pub const RDMA_NLDEV_CMD_RES_GET: u16 = 9;
-pub const RDMA_NLDEV_CMD_RES_QP_GET: u16 = 10;
-pub const RDMA_NLDEV_CMD_RES_CM_ID_GET: u16 = 11;
-pub const RDMA_NLDEV_CMD_RES_CQ_GET: u16 = 12;
-pub const RDMA_NLDEV_CMD_RES_MR_GET: u16 = 13;
-pub const RDMA_NLDEV_CMD_RES_PD_GET: u16 = 14;
-pub const RDMA_NLDEV_CMD_GET_CHARDEV: u16 = 15;
-pub const RDMA_NLDEV_CMD_STAT_SET: u16 = 16;
-pub const RDMA_NLDEV_CMD_STAT_GET: u16 = 17;
-pub const RDMA_NLDEV_CMD_STAT_DEL: u16 = 18;
-pub const RDMA_NLDEV_CMD_RES_QP_GET_RAW: u16 = 19;
-pub const RDMA_NLDEV_CMD_RES_CQ_GET_RAW: u16 = 20;
-pub const RDMA_NLDEV_CMD_RES_MR_GET_RAW: u16 = 21;
-pub const RDMA_NLDEV_CMD_RES_CTX_GET: u16 = 22;
-pub const RDMA_NLDEV_CMD_RES_SRQ_GET: u16 = 23;
-pub const RDMA_NLDEV_CMD_STAT_GET_STATUS: u16 = 24;
-pub const RDMA_NLDEV_CMD_RES_SRQ_GET_RAW: u16 = 25;
-pub const RDMA_NLDEV_CMD_NEWDEV: u16 = 26;
-pub const RDMA_NLDEV_CMD_DELDEV: u16 = 27;
-pub const RDMA_NLDEV_CMD_MONITOR: u16 = 28;
-pub const RDMA_NLDEV_CMD_FRMR_POOLS_GET: u16 = 29;
-pub const RDMA_NLDEV_CMD_FRMR_POOLS_SET: u16 = 30;
-pub const RDMA_NLDEV_NUM_OPS: u16 = 31;
+// Node types.
+pub const RDMA_NODE_IB_CA: u16 = 1;
+pub const RDMA_NODE_IB_SWITCH: u16 = 2;
+pub const RDMA_NODE_IB_ROUTER: u16 = 3;
+pub const RDMA_NODE_RNIC: u16 = 4;
+pub const RDMA_NODE_USNIC: u16 = 5;
+pub const RDMA_NODE_USNIC_UDP: u16 = 6;
+pub const RDMA_NODE_UNSPECIFIED: u16 = 7;
 
-// `enum rdma_nldev_print_type` (rdma_netlink.h).
+// Binding of counters to QPs.
+pub const RDMA_COUNTER_MODE_NONE: u16 = 0;
+pub const RDMA_COUNTER_MODE_AUTO: u16 = 1;
+pub const RDMA_COUNTER_MODE_MANUAL: u16 = 2;
+pub const RDMA_COUNTER_MODE_MAX: u16 = 3;
+
+// What QPs are grouped by in automatic binding.
+pub const RDMA_COUNTER_MASK_QP_TYPE: u16 = 1 << 0;
+pub const RDMA_COUNTER_MASK_PID: u16 = 1 << 1;
+
+// Kinds of sub-devices.
+pub const RDMA_DEVICE_TYPE_SMI: u16 = 1;
+
+// Who chose a device name.
+pub const RDMA_NAME_ASSIGN_TYPE_UNKNOWN: u16 = 0;
+pub const RDMA_NAME_ASSIGN_TYPE_USER: u16 = 1;
+
+// Events of `RDMA_NL_GROUP_NOTIFY`.
+pub const RDMA_REGISTER_EVENT: u16 = 0;
+pub const RDMA_UNREGISTER_EVENT: u16 = 1;
+pub const RDMA_NETDEV_ATTACH_EVENT: u16 = 2;
+pub const RDMA_NETDEV_DETACH_EVENT: u16 = 3;
+pub const RDMA_RENAME_EVENT: u16 = 4;
+pub const RDMA_NETDEV_RENAME_EVENT: u16 = 5;
+
+// How a driver's value wants to be printed.
 pub const RDMA_NLDEV_PRINT_TYPE_UNSPEC: u16 = 0;
 pub const RDMA_NLDEV_PRINT_TYPE_HEX: u16 = 1;
 
-/// `IWPM_NLA_MAPINFO_SEND_MAX` (`rdma_netlink.h`).
-pub const IWPM_NLA_MAPINFO_SEND_MAX: c_uint = 3;
+// ---- Path records: client `RDMA_NL_LS`.
 
-/// `IWPM_NLA_REMOVE_MAPPING_MAX` (`rdma_netlink.h`).
-pub const IWPM_NLA_REMOVE_MAPPING_MAX: c_uint = 3;
+// Commands.
+pub const RDMA_NL_LS_OP_RESOLVE: u16 = 0;
+pub const RDMA_NL_LS_OP_SET_TIMEOUT: u16 = 1;
+pub const RDMA_NL_LS_OP_IP_RESOLVE: u16 = 2;
+pub const RDMA_NL_LS_NUM_OPS: u16 = 3;
 
-/// `IWPM_UABI_VERSION` (`rdma_netlink.h`).
-pub const IWPM_UABI_VERSION: c_uint = 4;
+// Attributes.
+pub const LS_NLA_TYPE_UNSPEC: u16 = 0;
+pub const LS_NLA_TYPE_PATH_RECORD: u16 = 1;
+pub const LS_NLA_TYPE_TIMEOUT: u16 = 2;
+pub const LS_NLA_TYPE_SERVICE_ID: u16 = 3;
+pub const LS_NLA_TYPE_DGID: u16 = 4;
+pub const LS_NLA_TYPE_SGID: u16 = 5;
+pub const LS_NLA_TYPE_TCLASS: u16 = 6;
+pub const LS_NLA_TYPE_PKEY: u16 = 7;
+pub const LS_NLA_TYPE_QOS_CLASS: u16 = 8;
+pub const LS_NLA_TYPE_IPV4: u16 = 9;
+pub const LS_NLA_TYPE_IPV6: u16 = 10;
+pub const LS_NLA_TYPE_MAX: u16 = 11;
 
-/// `IWPM_UABI_VERSION_MIN` (`rdma_netlink.h`).
-pub const IWPM_UABI_VERSION_MIN: c_uint = 3;
-
-/// `LS_DEVICE_NAME_MAX` (`rdma_netlink.h`).
-pub const LS_DEVICE_NAME_MAX: c_uint = 64;
-
-/// `RDMA_NLA_F_MANDATORY` (`rdma_netlink.h`).
+/// Flag in an attribute type: the request fails if the attribute is not understood.
 pub const RDMA_NLA_F_MANDATORY: c_uint = 1 << 13;
 
-/// `RDMA_NL_LS_F_ERR` (`rdma_netlink.h`).
+// Which of several paths are wanted.
+pub const LS_RESOLVE_PATH_USE_ALL: u16 = 0;
+pub const LS_RESOLVE_PATH_USE_UNIDIRECTIONAL: u16 = 1;
+pub const LS_RESOLVE_PATH_USE_GMP: u16 = 2;
+pub const LS_RESOLVE_PATH_USE_MAX: u16 = 3;
+
+/// Flag in the header of an answer: failed.
 pub const RDMA_NL_LS_F_ERR: c_uint = 1 << 8;
+/// Size of a device name in bytes.
+pub const LS_DEVICE_NAME_MAX: c_uint = 64;
+
+// ---- Port mapper of iWARP: client `RDMA_NL_IWCM`.
+
+/// Oldest version of the interface.
+pub const IWPM_UABI_VERSION_MIN: c_uint = 3;
+/// Version of the interface.
+pub const IWPM_UABI_VERSION: c_uint = 4;
+
+// Commands.
+pub const RDMA_NL_IWPM_REG_PID: u16 = 0;
+pub const RDMA_NL_IWPM_ADD_MAPPING: u16 = 1;
+pub const RDMA_NL_IWPM_QUERY_MAPPING: u16 = 2;
+pub const RDMA_NL_IWPM_REMOVE_MAPPING: u16 = 3;
+pub const RDMA_NL_IWPM_REMOTE_INFO: u16 = 4;
+pub const RDMA_NL_IWPM_HANDLE_ERR: u16 = 5;
+pub const RDMA_NL_IWPM_MAPINFO: u16 = 6;
+pub const RDMA_NL_IWPM_MAPINFO_NUM: u16 = 7;
+pub const RDMA_NL_IWPM_HELLO: u16 = 8;
+pub const RDMA_NL_IWPM_NUM_OPS: u16 = 9;
+
+// Attributes of `RDMA_NL_IWPM_HELLO`.
+pub const IWPM_NLA_HELLO_UNSPEC: u16 = 0;
+pub const IWPM_NLA_HELLO_ABI_VERSION: u16 = 1;
+pub const IWPM_NLA_HELLO_MAX: u16 = 2;
+
+// Attributes of `RDMA_NL_IWPM_REG_PID`.
+pub const IWPM_NLA_REG_PID_UNSPEC: u16 = 0;
+pub const IWPM_NLA_REG_PID_SEQ: u16 = 1;
+pub const IWPM_NLA_REG_IF_NAME: u16 = 2;
+pub const IWPM_NLA_REG_IBDEV_NAME: u16 = 3;
+pub const IWPM_NLA_REG_ULIB_NAME: u16 = 4;
+pub const IWPM_NLA_REG_PID_MAX: u16 = 5;
+
+// Attributes of the answer to `RDMA_NL_IWPM_REG_PID`.
+pub const IWPM_NLA_RREG_PID_UNSPEC: u16 = 0;
+pub const IWPM_NLA_RREG_PID_SEQ: u16 = 1;
+pub const IWPM_NLA_RREG_IBDEV_NAME: u16 = 2;
+pub const IWPM_NLA_RREG_ULIB_NAME: u16 = 3;
+pub const IWPM_NLA_RREG_ULIB_VER: u16 = 4;
+pub const IWPM_NLA_RREG_PID_ERR: u16 = 5;
+pub const IWPM_NLA_RREG_PID_MAX: u16 = 6;
+
+// Attributes of `RDMA_NL_IWPM_ADD_MAPPING` and `RDMA_NL_IWPM_REMOVE_MAPPING`.
+pub const IWPM_NLA_MANAGE_MAPPING_UNSPEC: u16 = 0;
+pub const IWPM_NLA_MANAGE_MAPPING_SEQ: u16 = 1;
+pub const IWPM_NLA_MANAGE_ADDR: u16 = 2;
+pub const IWPM_NLA_MANAGE_FLAGS: u16 = 3;
+pub const IWPM_NLA_MANAGE_MAPPING_MAX: u16 = 4;
+
+/// End of the attributes of `RDMA_NL_IWPM_REMOVE_MAPPING`.
+pub const IWPM_NLA_REMOVE_MAPPING_MAX: c_uint = 3;
+
+// Attributes of the answer to `RDMA_NL_IWPM_ADD_MAPPING`.
+pub const IWPM_NLA_RMANAGE_MAPPING_UNSPEC: u16 = 0;
+pub const IWPM_NLA_RMANAGE_MAPPING_SEQ: u16 = 1;
+pub const IWPM_NLA_RMANAGE_ADDR: u16 = 2;
+pub const IWPM_NLA_RMANAGE_MAPPED_LOC_ADDR: u16 = 3;
+pub const IWPM_NLA_MANAGE_MAPPED_LOC_ADDR: u16 = 3;
+pub const IWPM_NLA_RMANAGE_MAPPING_ERR: u16 = 4;
+pub const IWPM_NLA_RMANAGE_MAPPING_MAX: u16 = 5;
+
+// Attributes of `RDMA_NL_IWPM_QUERY_MAPPING`.
+pub const IWPM_NLA_QUERY_MAPPING_UNSPEC: u16 = 0;
+pub const IWPM_NLA_QUERY_MAPPING_SEQ: u16 = 1;
+pub const IWPM_NLA_QUERY_LOCAL_ADDR: u16 = 2;
+pub const IWPM_NLA_QUERY_REMOTE_ADDR: u16 = 3;
+pub const IWPM_NLA_QUERY_FLAGS: u16 = 4;
+pub const IWPM_NLA_QUERY_MAPPING_MAX: u16 = 5;
+
+// Attributes of the answer to `RDMA_NL_IWPM_QUERY_MAPPING` and of `RDMA_NL_IWPM_REMOTE_INFO`.
+pub const IWPM_NLA_RQUERY_MAPPING_UNSPEC: u16 = 0;
+pub const IWPM_NLA_RQUERY_MAPPING_SEQ: u16 = 1;
+pub const IWPM_NLA_RQUERY_LOCAL_ADDR: u16 = 2;
+pub const IWPM_NLA_RQUERY_REMOTE_ADDR: u16 = 3;
+pub const IWPM_NLA_RQUERY_MAPPED_LOC_ADDR: u16 = 4;
+pub const IWPM_NLA_RQUERY_MAPPED_REM_ADDR: u16 = 5;
+pub const IWPM_NLA_RQUERY_MAPPING_ERR: u16 = 6;
+pub const IWPM_NLA_RQUERY_MAPPING_MAX: u16 = 7;
+
+// Attributes of the request `RDMA_NL_IWPM_MAPINFO`.
+pub const IWPM_NLA_MAPINFO_REQ_UNSPEC: u16 = 0;
+pub const IWPM_NLA_MAPINFO_ULIB_NAME: u16 = 1;
+pub const IWPM_NLA_MAPINFO_ULIB_VER: u16 = 2;
+pub const IWPM_NLA_MAPINFO_REQ_MAX: u16 = 3;
+
+// Attributes of `RDMA_NL_IWPM_MAPINFO`.
+pub const IWPM_NLA_MAPINFO_UNSPEC: u16 = 0;
+pub const IWPM_NLA_MAPINFO_LOCAL_ADDR: u16 = 1;
+pub const IWPM_NLA_MAPINFO_MAPPED_ADDR: u16 = 2;
+pub const IWPM_NLA_MAPINFO_FLAGS: u16 = 3;
+pub const IWPM_NLA_MAPINFO_MAX: u16 = 4;
+
+// Attributes of `RDMA_NL_IWPM_MAPINFO_NUM`.
+pub const IWPM_NLA_MAPINFO_NUM_UNSPEC: u16 = 0;
+pub const IWPM_NLA_MAPINFO_SEQ: u16 = 1;
+pub const IWPM_NLA_MAPINFO_SEND_NUM: u16 = 2;
+pub const IWPM_NLA_MAPINFO_ACK_NUM: u16 = 3;
+pub const IWPM_NLA_MAPINFO_NUM_MAX: u16 = 4;
+
+/// End of the attributes that are sent.
+pub const IWPM_NLA_MAPINFO_SEND_MAX: c_uint = 3;
+
+// Attributes of `RDMA_NL_IWPM_HANDLE_ERR`.
+pub const IWPM_NLA_ERR_UNSPEC: u16 = 0;
+pub const IWPM_NLA_ERR_SEQ: u16 = 1;
+pub const IWPM_NLA_ERR_CODE: u16 = 2;
+pub const IWPM_NLA_ERR_MAX: u16 = 3;
+
+// Flags of a mapping.
+/// Do not map the port, only register it.
+pub const IWPM_FLAGS_NO_PORT_MAP: u16 = 1 << 0;
