@@ -17,33 +17,78 @@ mod plain;
 pub use plain::Plain;
 pub(crate) use plain::plain;
 
-macro_rules! modules {
-    ($($name:ident),* $(,)?) => { $(mod $name; pub use $name::*;)* };
-}
+// What applications see (`infiniband/verbs.h`).
 
-modules!(
-    ah,
-    command_buffer,
-    context,
-    counters,
-    cq,
-    device,
-    driver,
-    event,
-    flow,
-    kern_abi,
-    memory,
-    opcode,
-    ops,
-    port,
-    qp,
-    qp_ex,
-    sa,
-    srq,
-    v1_0,
-    work_request,
-    wq,
-);
+/// Address handles, global routes, static rates.
+mod ah;
+/// Device contexts and the functions behind the inline verbs.
+mod context;
+/// Flow counters and completion counters.
+mod counters;
+/// Completion queues, work completions, completion channels.
+mod cq;
+/// Devices and their capabilities.
+mod device;
+/// Asynchronous events.
+mod event;
+/// Flow rules and flow actions.
+mod flow;
+/// Protection domains, memory regions and windows, buffers.
+mod memory;
+/// Opcodes of packets.
+mod opcode;
+/// Ports and GIDs.
+mod port;
+/// Queue pairs.
+mod qp;
+/// Queue pairs that are posted to by calls.
+mod qp_ex;
+/// Subnet administration records.
+mod sa;
+/// Shared receive queues and tag matching.
+mod srq;
+/// Work requests.
+mod work_request;
+/// Work queues and receive indirection tables.
+mod wq;
+
+// What providers see too (`infiniband/driver.h` and others).
+
+/// Ioctl commands as providers extend them.
+mod command_buffer;
+/// Objects and registration of providers.
+mod driver;
+/// Write commands as providers pass them.
+mod kern_abi;
+/// The operations of a provider.
+mod ops;
+
+// What programs of libibverbs 1.0 see.
+
+/// Objects of the `IBVERBS_1.0` interface.
+mod v1_0;
+
+pub use ah::*;
+pub use command_buffer::*;
+pub use context::*;
+pub use counters::*;
+pub use cq::*;
+pub use device::*;
+pub use driver::*;
+pub use event::*;
+pub use flow::*;
+pub use kern_abi::*;
+pub use memory::*;
+pub use opcode::*;
+pub use ops::*;
+pub use port::*;
+pub use qp::*;
+pub use qp_ex::*;
+pub use sa::*;
+pub use srq::*;
+pub use v1_0::*;
+pub use work_request::*;
+pub use wq::*;
 
 /// The context's private part, seen from outside: only `crate::provider_api` knows what is in it.
 #[repr(C)]

@@ -4,8 +4,25 @@
 #![warn(missing_docs)]
 #![allow(non_camel_case_types)]
 
-macro_rules! modules {
-    ($($name:ident),* $(,)?) => { $(mod $name; pub use $name::*;)* };
-}
+/// Flow rules.
+mod flow;
+/// The ioctl and its attributes.
+mod ioctl;
+/// Numbers of objects, methods and attributes.
+mod ioctl_ids;
+/// Payloads of attributes.
+mod ioctl_verbs;
+/// RDMA netlink.
+mod netlink;
+/// Subnet administration records.
+mod sa;
+/// The write interface.
+mod write;
 
-modules!(flow, ioctl, ioctl_ids, ioctl_verbs, netlink, sa, write);
+pub use flow::*;
+pub use ioctl::*;
+pub use ioctl_ids::*;
+pub use ioctl_verbs::*;
+pub use netlink::*;
+pub use sa::*;
+pub use write::*;
