@@ -15,15 +15,16 @@ mod device;
 mod dm;
 mod dmah;
 pub(crate) mod event;
+pub(crate) mod gid;
 pub(crate) mod mcast;
 pub(crate) mod mr;
 pub(crate) mod pd;
 pub(crate) mod pkey;
-mod port_file;
 pub(crate) mod qp;
 mod rate;
 pub(crate) mod srq;
 mod strings;
+mod sysfs;
 
 #[cfg(test)]
 pub(crate) mod testing;

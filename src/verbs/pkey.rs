@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne};
-use crate::verbs::port_file::port_text;
+use crate::verbs::sysfs;
 
 /// Stores the partition key at `index` of a port's table, in network order. Returns 0, or -1 with
 /// `errno`. `ibv_query_pkey(3)`
@@ -43,7 +43,9 @@ export!(ibv_get_pkey_index @@ "IBVERBS_1.5");
 unsafe fn query(context: *mut ibv_context, port: u8, index: c_int) -> Result<u16> {
     let mut buf = [0; 8];
     // SAFETY: the caller passes a context.
-    parse(unsafe { port_text(context, port, "pkeys", index, &mut buf) }?).ok_or(Errno::EINVAL)
+    let text =
+        unsafe { sysfs::text(context, format_args!("ports/{port}/pkeys/{index}"), &mut buf) };
+    parse(text?).ok_or(Errno::EINVAL)
 }
 
 /// A number in hexadecimal, with or without `0x`.
@@ -55,7 +57,7 @@ fn parse(text: &[u8]) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verbs::port_file::testing::DeviceFiles;
+    use crate::verbs::sysfs::testing::DeviceFiles;
     use crate::verbs::testing::Fake;
 
     #[test]
@@ -80,7 +82,7 @@ mod tests {
     fn keys_are_read_in_network_order() {
         let fake = Fake::new();
         let _files = DeviceFiles::new(
-            &fake,
+            fake.device(),
             &[("ports/1/pkeys/0", "0xffff\n"), ("ports/1/pkeys/1", "0x8001\n")],
         );
         let mut pkey = 0;
@@ -104,7 +106,7 @@ mod tests {
     fn the_search_ends_at_an_entry_that_cannot_be_read() {
         let fake = Fake::new();
         let _files = DeviceFiles::new(
-            &fake,
+            fake.device(),
             &[
                 ("ports/1/pkeys/0", "garbage"),
                 ("ports/1/pkeys/1", "0x8001\n"),

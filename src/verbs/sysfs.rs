@@ -1,13 +1,13 @@
-//! Files of sysfs about a port.
+//! Files of sysfs below a device's directory.
 
-use core::ffi::{CStr, c_int};
-use core::fmt::Write;
+use core::ffi::CStr;
+use core::fmt::{self, Write};
 
 use crate::abi::*;
 use crate::discovery::device_text;
 use crate::sys::errno::{Errno, Result};
 
-/// Reads the text of `ports/<port>/<kind>/<index>` below the device's directory into `buf`.
+/// Reads the text of a file below the device's directory into `buf`.
 ///
 /// # Errors
 ///
@@ -17,34 +17,29 @@ use crate::sys::errno::{Errno, Result};
 /// # Safety
 ///
 /// `context` must be a context.
-pub(super) unsafe fn port_text<'a>(
+pub(super) unsafe fn text<'a>(
     context: *mut ibv_context,
-    port: u8,
-    kind: &str,
-    index: c_int,
+    file: fmt::Arguments<'_>,
     buf: &'a mut [u8],
 ) -> Result<&'a [u8]> {
-    let mut name = Name::new();
-    write!(name, "ports/{port}/{kind}/{index}").map_err(|_| Errno::EINVAL)?;
+    let name = Name::new(file)?;
     // SAFETY: the caller's promise; the record is there as long as the device.
     unsafe { device_text(record(context), name.as_c_str()?, buf) }
 }
 
-/// Whether `ports/<port>/<kind>` exists below the device's directory; errors as for
-/// [`port_text`].
+/// Whether a file exists below the device's directory; errors as for [`text`].
 ///
 /// # Safety
 ///
-/// As for [`port_text`].
-pub(super) unsafe fn port_has(context: *mut ibv_context, port: u8, kind: &str) -> Result<bool> {
+/// As for [`text`].
+pub(super) unsafe fn exists(context: *mut ibv_context, file: fmt::Arguments<'_>) -> Result<bool> {
     // SAFETY: the caller's promise; the record is there as long as the device.
     let directory = unsafe {
         let record = record(context).as_ref().ok_or(Errno::EINVAL)?;
         CStr::from_ptr((&raw const record.ibdev_path).cast())
     };
-    let mut name = Name::new();
     let directory = directory.to_str().map_err(|_| Errno::EINVAL)?;
-    write!(name, "{directory}/ports/{port}/{kind}").map_err(|_| Errno::EINVAL)?;
+    let name = Name::new(format_args!("{directory}/{file}"))?;
     // SAFETY: the path is a C string.
     match unsafe { libc::access(name.as_c_str()?.as_ptr(), libc::F_OK) } {
         0 => Ok(true),
@@ -68,8 +63,10 @@ struct Name {
 }
 
 impl Name {
-    const fn new() -> Name {
-        Name { bytes: [0; 512], length: 0 }
+    fn new(text: fmt::Arguments<'_>) -> Result<Name> {
+        let mut name = Name { bytes: [0; 512], length: 0 };
+        name.write_fmt(text).map_err(|_| Errno(libc::ENAMETOOLONG))?;
+        Ok(name)
     }
 
     fn as_c_str(&self) -> Result<&CStr> {
@@ -78,9 +75,9 @@ impl Name {
 }
 
 impl Write for Name {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.length + text.len();
-        let room = self.bytes.get_mut(self.length..end).ok_or(core::fmt::Error)?;
+        let room = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
         room.copy_from_slice(text.as_bytes());
         self.length = end;
         Ok(())
@@ -103,7 +100,10 @@ pub(super) mod testing {
     }
 
     impl DeviceFiles {
-        pub(in crate::verbs) fn new(fake: &Fake, files: &[(&str, &str)]) -> DeviceFiles {
+        pub(in crate::verbs) fn new(
+            device: *mut verbs_device,
+            files: &[(&str, &str)],
+        ) -> DeviceFiles {
             static NUMBER: AtomicU32 = AtomicU32::new(0);
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let directory =
@@ -119,7 +119,6 @@ pub(super) mod testing {
             for (to, from) in record.ibdev_path.iter_mut().zip(path) {
                 *to = from.cast_signed();
             }
-            let device = fake.device();
             // SAFETY: a live device; the record is there until we take it away again.
             unsafe { (*device).sysfs = &raw mut *record };
             DeviceFiles { directory, record, device }
@@ -138,20 +137,27 @@ pub(super) mod testing {
     }
 
     #[test]
-    fn directories_are_there_or_not() {
+    fn files_are_there_or_not() {
         let fake = Fake::new();
-        let files = DeviceFiles::new(&fake, &[("ports/1/gid_attrs/types/0", "x")]);
+        let files = DeviceFiles::new(fake.device(), &[("ports/1/gid_attrs/types/0", "x\n")]);
+        let long = "x".repeat(600);
+        let mut buf = [0; 8];
         // SAFETY: a live context.
         unsafe {
-            assert_eq!(port_has(fake.context(), 1, "gid_attrs"), Ok(true));
-            assert_eq!(port_has(fake.context(), 2, "gid_attrs"), Ok(false));
-            assert_eq!(
-                port_has(fake.context(), 1, &"x".repeat(500)),
-                Err(Errno::EINVAL),
-                "no room for the name"
-            );
+            let context = fake.context();
+            let file = format_args!("ports/{}/gid_attrs/types/0", 1);
+            assert_eq!(text(context, file, &mut buf), Ok(&b"x"[..]));
+            assert_eq!(exists(context, file), Ok(true));
+            assert_eq!(exists(context, format_args!("ports/1/gid_attrs")), Ok(true));
+            let missing = format_args!("ports/2/gid_attrs");
+            assert_eq!(text(context, missing, &mut buf), Err(Errno::ENOENT));
+            assert_eq!(exists(context, missing), Ok(false));
+            let long = format_args!("{long}");
+            assert_eq!(text(context, long, &mut buf), Err(Errno(libc::ENAMETOOLONG)));
+            assert_eq!(exists(context, long), Err(Errno(libc::ENAMETOOLONG)));
             drop(files);
-            assert_eq!(port_has(fake.context(), 1, "gid_attrs"), Err(Errno::EINVAL));
+            assert_eq!(text(context, file, &mut buf), Err(Errno::EINVAL));
+            assert_eq!(exists(context, file), Err(Errno::EINVAL));
         }
     }
 }
