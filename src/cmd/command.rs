@@ -396,3 +396,6 @@ fn send<const N: usize>(
     message.truncate(own);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

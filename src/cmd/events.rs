@@ -42,28 +42,41 @@ pub(crate) unsafe fn wait_for_events(
     object: fmt::Arguments<'_>,
     missing: impl Fn() -> u32,
 ) {
+    let mention = |missing| {
+        log!(
+            VERBS_LOG_WARN,
+            "destroying {object}: waiting for {missing} events that were read to be acknowledged \
+             (ibv_ack_cq_events or ibv_ack_async_event)"
+        );
+    };
+    // Without a log there is nobody to tell.
+    let patience = log::enabled(VERBS_LOG_WARN).then_some((FIRST_MENTION, NEXT_MENTION));
+    // SAFETY: the caller's promise.
+    unsafe { wait(mutex, cond, missing, patience, mention) }
+}
+
+/// Waits until `missing` is 0, and mentions it when the first time of `patience` in seconds is
+/// over, then each time that the second one is.
+unsafe fn wait(
+    mutex: *mut pthread_mutex_t,
+    cond: *mut pthread_cond_t,
+    missing: impl Fn() -> u32,
+    patience: Option<(libc::time_t, libc::time_t)>,
+    mention: impl Fn(u32),
+) {
     // SAFETY: the caller's promise, here and below.
     unsafe { libc::pthread_mutex_lock(mutex) };
-    let mut patience = FIRST_MENTION;
-    let mut deadline = None;
+    let mut deadline = patience.map(|(first, _)| in_seconds(first));
     while missing() != 0 {
-        // Without a log there is nobody to tell.
-        if !log::enabled(VERBS_LOG_WARN) {
+        let Some(until) = deadline else {
             // SAFETY: see above; the mutex is held.
             unsafe { libc::pthread_cond_wait(cond, mutex) };
             continue;
-        }
-        let until = *deadline.get_or_insert_with(|| in_seconds(patience));
+        };
         // SAFETY: see above; the mutex is held.
         if unsafe { libc::pthread_cond_timedwait(cond, mutex, &until) } == libc::ETIMEDOUT {
-            log!(
-                VERBS_LOG_WARN,
-                "destroying {object}: waiting for {} events that were read to be acknowledged \
-                 (ibv_ack_cq_events or ibv_ack_async_event)",
-                missing()
-            );
-            patience = NEXT_MENTION;
-            deadline = None;
+            mention(missing());
+            deadline = patience.map(|(_, next)| in_seconds(next));
         }
     }
     // SAFETY: see above; the mutex is held.
@@ -80,4 +93,93 @@ fn in_seconds(seconds: libc::time_t) -> timespec {
     };
     now.tv_sec = now.tv_sec.saturating_add(seconds);
     now
+}
+
+#[cfg(test)]
+mod tests {
+    use core::cell::Cell;
+    use core::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    /// What an object has for acknowledging events.
+    struct Object {
+        mutex: *mut pthread_mutex_t,
+        cond: *mut pthread_cond_t,
+        missing: AtomicU32,
+    }
+
+    // SAFETY: mutexes and condition variables are for sharing.
+    unsafe impl Sync for Object {}
+
+    impl Object {
+        fn new(missing: u32) -> Object {
+            Object {
+                mutex: Box::into_raw(Box::new(libc::PTHREAD_MUTEX_INITIALIZER)),
+                cond: Box::into_raw(Box::new(libc::PTHREAD_COND_INITIALIZER)),
+                missing: AtomicU32::new(missing),
+            }
+        }
+
+        fn missing(&self) -> u32 {
+            self.missing.load(Ordering::Relaxed)
+        }
+
+        fn acknowledge(&self) {
+            // SAFETY: both live as long as `self`.
+            unsafe {
+                libc::pthread_mutex_lock(self.mutex);
+                self.missing.fetch_sub(1, Ordering::Relaxed);
+                libc::pthread_cond_signal(self.cond);
+                libc::pthread_mutex_unlock(self.mutex);
+            }
+        }
+    }
+
+    impl Drop for Object {
+        fn drop(&mut self) {
+            // SAFETY: `new` made boxes of them, and nobody waits any more.
+            unsafe {
+                drop(Box::from_raw(self.mutex));
+                drop(Box::from_raw(self.cond));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_missing_nothing_to_wait_for() {
+        let object = Object::new(0);
+        let (mutex, cond) = (object.mutex, object.cond);
+        // SAFETY: both are valid.
+        unsafe { wait_for_events(mutex, cond, format_args!("QP 1"), || object.missing()) };
+    }
+
+    #[test]
+    fn the_last_acknowledgement_ends_the_wait() {
+        let object = Object::new(3);
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..3).for_each(|_| object.acknowledge()));
+            let (mutex, cond) = (object.mutex, object.cond);
+            // SAFETY: both are valid.
+            unsafe { wait_for_events(mutex, cond, format_args!("QP 1"), || object.missing()) };
+        });
+        assert_eq!(object.missing(), 0);
+    }
+
+    #[test]
+    fn a_long_wait_is_mentioned_with_the_number_of_events() {
+        let object = Object::new(2);
+        let mentions = Cell::new(0);
+        let mention = |missing| {
+            assert_eq!(missing, 2 - mentions.get());
+            mentions.set(mentions.get() + 1);
+            // The mutex is held.
+            object.missing.fetch_sub(1, Ordering::Relaxed);
+        };
+        // SAFETY: both are valid.
+        unsafe { wait(object.mutex, object.cond, || object.missing(), Some((0, 0)), mention) };
+        assert_eq!(mentions.get(), 2);
+        // SAFETY: the mutex is valid.
+        assert_eq!(unsafe { libc::pthread_mutex_trylock(object.mutex) }, 0, "given back");
+    }
 }

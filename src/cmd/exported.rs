@@ -27,7 +27,22 @@ unsafe extern "C" fn execute_ioctl(
 export!(execute_ioctl @@ "IBVERBS_PRIVATE_65");
 
 fn execute(kernel: Kernel<'_>, object: u16, method: u16, blocks: Blocks<'_>) -> Result<()> {
-    let mut message = Message::<MAX_ATTRS>::new(object, method);
+    // Few commands have many attributes.
+    const FEW: usize = 32;
+    if blocks.attr_count() <= FEW {
+        exchange(kernel, &mut Message::<FEW>::new(object, method), blocks)
+    } else {
+        exchange(kernel, &mut Box::new(Message::<MAX_ATTRS>::new(object, method)), blocks)
+    }
+}
+
+/// Sends a message that has no attributes yet but those of the blocks.
+fn exchange<const N: usize>(
+    kernel: Kernel<'_>,
+    message: &mut Message<N>,
+    blocks: Blocks<'_>,
+) -> Result<()> {
+    let (object, method) = message.method();
     let mut complete =
         !blocks.has_buffer_error() && blocks.of_other_method(object, method).is_none();
     blocks.gather(|attr| complete &= message.push(attr));
@@ -40,7 +55,7 @@ fn execute(kernel: Kernel<'_>, object: u16, method: u16, blocks: Blocks<'_>) -> 
         return Err(Errno::EINVAL);
     }
     // SAFETY: the provider built the attributes for this method.
-    unsafe { kernel.ioctl(&mut message) }.inspect_err(|errno| {
+    unsafe { kernel.ioctl(message) }.inspect_err(|errno| {
         let reason = std::io::Error::from_raw_os_error(errno.0);
         log!(VERBS_LOG_INFO, "{kernel}: ioctl {object:#x}.{method:#x} of the provider: {reason}");
     })?;
@@ -59,3 +74,6 @@ unsafe extern "C" fn __ioctl_final_num_attrs(
     num_attrs.saturating_add(c_uint::try_from(linked).unwrap_or(c_uint::MAX))
 }
 export!(__ioctl_final_num_attrs @@ "IBVERBS_PRIVATE_65");
+
+#[cfg(test)]
+mod tests;

@@ -46,6 +46,38 @@ pub(crate) enum Call<'a> {
     Write(Written<'a>),
 }
 
+impl Call<'_> {
+    /// The number of a write command in either form, extended ones with bit 31.
+    pub(crate) fn write_command(&mut self) -> Option<u32> {
+        match self {
+            Call::Write(write) => Some(write.command()),
+            Call::Ioctl(ioctl) if (ioctl.object, ioctl.method) == (0, 0) => {
+                ioctl.data(UVERBS_ATTR_WRITE_CMD).map(|data| data as u32)
+            }
+            Call::Ioctl(_) => None,
+        }
+    }
+
+    /// Fills in the response of a write command in either form.
+    pub(crate) fn respond<T: Plain>(&mut self, value: &T) {
+        match self {
+            Call::Write(write) => write.respond(value),
+            Call::Ioctl(ioctl) => ioctl.output(UVERBS_ATTR_CORE_OUT, value),
+        }
+    }
+
+    /// The core request of a write command in either form, at least the beginning of it.
+    pub(crate) fn request<T: Plain>(&mut self) -> T {
+        let bytes = match self {
+            Call::Write(write) => write.body().to_vec(),
+            Call::Ioctl(ioctl) => ioctl.input(UVERBS_ATTR_CORE_IN).unwrap_or_default(),
+        };
+        assert!(bytes.len() >= size_of::<T>(), "the request is too short");
+        // SAFETY: there are enough bytes, and any make a value.
+        unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
+    }
+}
+
 pub(crate) struct Ioctl<'a> {
     pub(crate) object: u16,
     pub(crate) method: u16,
@@ -55,6 +87,11 @@ pub(crate) struct Ioctl<'a> {
 impl Ioctl<'_> {
     fn attr(&mut self, id: u16) -> Option<&mut ib_uverbs_attr> {
         self.attrs.iter_mut().find(|attr| attr.attr_id == id)
+    }
+
+    /// All attributes.
+    pub(crate) fn attrs(&self) -> &[ib_uverbs_attr] {
+        self.attrs
     }
 
     /// The data field of an attribute.
@@ -138,15 +175,20 @@ impl Written<'_> {
 
     /// Fills in the response.
     pub(crate) fn respond<T: Plain>(&self, value: &T) {
+        self.respond_at(0, value);
+    }
+
+    /// Fills in part of the response, at an offset in bytes.
+    pub(crate) fn respond_at<T: Copy>(&self, offset: usize, value: &T) {
         let room = if self.extended() {
             (usize::from(self.u16(6)) + usize::from(self.u16(18))) * 8
         } else {
             usize::from(self.u16(6)) * 4
         };
-        assert!(room >= size_of::<T>(), "the response buffer is too short");
-        let address = core::ptr::with_exposed_provenance_mut::<T>(self.u64(8) as usize);
+        assert!(room >= offset + size_of::<T>(), "the response buffer is too short");
+        let address = core::ptr::with_exposed_provenance_mut::<u8>(self.u64(8) as usize);
         // SAFETY: the tested command gives this address for so many bytes.
-        unsafe { address.write_unaligned(*value) };
+        unsafe { address.add(offset).cast::<T>().write_unaligned(*value) };
     }
 
     fn line(&self) -> String {
@@ -165,7 +207,7 @@ type Answer = Box<dyn FnMut(&mut Call<'_>) -> Reply>;
 thread_local! {
     static ANSWER: RefCell<Answer> = RefCell::new(Box::new(|_| Reply::Done));
     static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    static ALLOW_DISASSOCIATE_DESTROY: Cell<Option<bool>> = const { Cell::new(None) };
+    static ALLOW_DISASSOCIATE_DESTROY: Cell<bool> = const { Cell::new(false) };
     static UVERBS_ABI: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
@@ -180,12 +222,12 @@ pub(crate) fn calls() -> Vec<String> {
     CALLS.take()
 }
 
-/// Replaces the process-wide setting for this thread.
+/// Says for this thread whether a device may be gone, in place of the process-wide setting.
 pub(crate) fn set_allow_disassociate_destroy(allow: bool) {
-    ALLOW_DISASSOCIATE_DESTROY.set(Some(allow));
+    ALLOW_DISASSOCIATE_DESTROY.set(allow);
 }
 
-pub(super) fn allow_disassociate_destroy() -> Option<bool> {
+pub(super) fn allow_disassociate_destroy() -> bool {
     ALLOW_DISASSOCIATE_DESTROY.get()
 }
 

@@ -83,6 +83,11 @@ impl<const N: usize> Message<N> {
         Message { hdr, attrs: [ib_uverbs_attr::zeroed(); N] }
     }
 
+    /// Object and method.
+    pub(super) fn method(&self) -> (u16, u16) {
+        (self.hdr.object_id, self.hdr.method_id)
+    }
+
     /// Appends an attribute; false when there is no room.
     #[must_use]
     pub(super) fn push(&mut self, attr: ib_uverbs_attr) -> bool {

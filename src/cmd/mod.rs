@@ -88,6 +88,8 @@ mod xrcd;
 #[cfg(test)]
 pub(crate) mod fake;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod trace;
 
 pub(crate) use blocks::Blocks;

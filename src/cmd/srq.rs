@@ -177,6 +177,8 @@ unsafe fn create_ex(
         let kind = Kind::of(attr)?;
         let wanted = Wanted { pd: (*attr).pd, attr: &raw mut (*attr).attr, kind };
         let number = create(kernel, &raw mut (*srq).srq, &wanted, buffers)?;
+        // Of an SRQ with extended attributes nobody else stores it.
+        (*srq).srq.srq_context = (*attr).srq_context;
         (*srq).srq_type = kind.number();
         match kind {
             Kind::Basic => {}

@@ -464,3 +464,6 @@ pub(crate) fn probe_write_by_ioctl(cmd_fd: core::ffi::c_int, driver_id: u32) -> 
     let answer = keep_errno(|| unsafe { message.send(cmd_fd, driver_id) });
     !matches!(answer, Err(Errno::ENOTTY | Errno::EPROTONOSUPPORT))
 }
+
+#[cfg(test)]
+mod tests;
