@@ -79,3 +79,51 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_ah(ah: *mut ibv_ah) -> c_int {
     .or_number()
 }
 export!(ibv_cmd_destroy_ah @@ "IBVERBS_PRIVATE_65");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Form, Reply, TestContext};
+
+    #[test]
+    fn all_of_the_address_goes_to_the_kernel() {
+        let context = TestContext::new(Form::Write);
+        let mut ah = ibv_ah::zeroed();
+        let user_handle = (&raw mut ah).addr() as u64;
+        fake::answer(move |call| {
+            let request: ib_uverbs_create_ah = call.request();
+            assert_eq!((request.user_handle, request.pd_handle), (user_handle, 5));
+            let (attr, grh) = (request.attr, request.attr.grh);
+            assert_eq!((attr.dlid, attr.sl, attr.src_path_bits, attr.static_rate), (1, 2, 3, 4));
+            assert_eq!((attr.is_global, attr.port_num, attr.reserved), (1, 5, 0));
+            assert_eq!((grh.dgid, grh.flow_label, grh.sgid_index), ([7; 16], 8, 9));
+            assert_eq!((grh.hop_limit, grh.traffic_class, grh.reserved), (10, 11, 0));
+            call.respond(&[12_u32, 13]);
+            Reply::Done
+        });
+        let mut attr = ibv_ah_attr {
+            grh: ibv_global_route {
+                dgid: ibv_gid { raw: [7; 16] },
+                flow_label: 8,
+                sgid_index: 9,
+                hop_limit: 10,
+                traffic_class: 11,
+            },
+            dlid: 1,
+            sl: 2,
+            src_path_bits: 3,
+            static_rate: 4,
+            is_global: 1,
+            port_num: 5,
+        };
+        let mut pd = ibv_pd { context: context.get(), handle: 5 };
+        // The core response and four bytes of the provider.
+        let mut resp = [0_u32; 2];
+        let place = core::ptr::from_mut(&mut resp).cast();
+        // SAFETY: all objects and buffers are valid.
+        let result = unsafe { ibv_cmd_create_ah(&mut pd, &mut ah, &mut attr, place, 8) };
+        assert_eq!(result, 0);
+        assert_eq!((ah.handle, ah.context, resp), (12, context.get(), [12, 13]));
+        assert_eq!(fake::calls(), ["write n=64 cmd=5 in=16 out=2"]);
+    }
+}

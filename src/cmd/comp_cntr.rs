@@ -195,3 +195,96 @@ pub(super) unsafe extern "C" fn ibv_cmd_qp_attach_comp_cntr(
         .or_number()
 }
 export!(ibv_cmd_qp_attach_comp_cntr @@ "IBVERBS_PRIVATE_65");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Call, Form, Reply, TestContext};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    #[test]
+    fn capabilities_name_known_operations_only() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            ioctl.output(UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_MAX_COUNTERS, &7_u32);
+            ioctl.output(UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_MAX_VALUE, &u64::MAX);
+            ioctl.output(UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_SUPPORTED_QP_ATTACH_OPS, &u32::MAX);
+            Reply::Done
+        });
+        let mut caps = ibv_comp_cntr_caps::zeroed();
+        // SAFETY: all objects are valid.
+        unsafe {
+            let context = context.get();
+            assert_eq!(ibv_cmd_query_comp_cntr_caps(context, &mut caps, 15), libc::EINVAL);
+            assert!(fake::calls().is_empty());
+            assert_eq!(ibv_cmd_query_comp_cntr_caps(context, &mut caps, 16), 0);
+        }
+        assert_eq!((caps.max_counters, caps.max_value), (7, u64::MAX));
+        assert_eq!(caps.supported_qp_attach_ops, 0x3f);
+    }
+
+    #[test]
+    fn a_counter_knows_its_context_even_without_success() {
+        let context = TestContext::new(Form::Write);
+        let mut counter = ibv_comp_cntr { context: core::ptr::null_mut(), handle: 99 };
+        fake::answer(|_| Reply::Fail(libc::ENOMEM));
+        let null = core::ptr::null_mut();
+        // SAFETY: all objects are valid.
+        let result = unsafe { ibv_cmd_create_comp_cntr(context.get(), &mut counter, null) };
+        assert_eq!(result, libc::ENOMEM);
+        assert_eq!((counter.context, counter.handle), (context.get(), 99));
+    }
+
+    #[test]
+    fn entry_and_operation_of_each_function() {
+        let context = TestContext::new(Form::Write);
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let record = Rc::clone(&seen);
+        fake::answer(move |call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            assert_eq!(ioctl.data(0), Some(6));
+            let call = (ioctl.data(1), ioctl.data(2), ioctl.data(3));
+            if ioctl.method == UVERBS_METHOD_COMP_CNTR_READ {
+                ioctl.output(UVERBS_ATTR_READ_COMP_CNTR_RESP_VALUE, &(call.0.unwrap() + 40));
+            } else {
+                record.borrow_mut().push(call);
+            }
+            Reply::Done
+        });
+        let mut counter = ibv_comp_cntr { context: context.get(), handle: 6 };
+        let (mut completions, mut errors) = (0, 0);
+        // SAFETY: all objects are valid.
+        unsafe {
+            assert_eq!(ibv_cmd_set_comp_cntr(&mut counter, 21), 0);
+            assert_eq!(ibv_cmd_set_err_comp_cntr(&mut counter, 22), 0);
+            assert_eq!(ibv_cmd_inc_comp_cntr(&mut counter, 23), 0);
+            assert_eq!(ibv_cmd_inc_err_comp_cntr(&mut counter, 24), 0);
+            assert_eq!(ibv_cmd_read_comp_cntr(&mut counter, &mut completions), 0);
+            assert_eq!(ibv_cmd_read_err_comp_cntr(&mut counter, &mut errors), 0);
+        }
+        let call = |entry, op, value| (Some(entry), Some(op), Some(value));
+        let expected = [call(0, 0, 21), call(1, 0, 22), call(0, 1, 23), call(1, 1, 24)];
+        assert_eq!(*seen.borrow(), expected);
+        assert_eq!((completions, errors), (40, 41));
+    }
+
+    #[test]
+    fn a_counter_is_attached_for_known_operations() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            assert_eq!((ioctl.data(0), ioctl.data(1)), (Some(5), Some(6)));
+            let mask = ioctl.input(UVERBS_ATTR_QP_ATTACH_COMP_CNTR_OP_MASK);
+            assert_eq!(mask, Some(vec![0x21, 0, 0, 0]));
+            Reply::Done
+        });
+        let mut qp = ibv_qp { context: context.get(), handle: 5, ..Plain::zeroed() };
+        let mut counter = ibv_comp_cntr { context: context.get(), handle: 6 };
+        let mut attr = ibv_qp_attach_comp_cntr_attr { comp_mask: 0, op_mask: 0x8000_0061 };
+        // SAFETY: all objects are valid.
+        let result = unsafe { ibv_cmd_qp_attach_comp_cntr(&mut qp, &mut counter, &mut attr) };
+        assert_eq!(result, 0);
+    }
+}

@@ -132,3 +132,6 @@ pub(crate) unsafe fn alloc_async_fd(context: *mut ibv_context) -> Result<()> {
     unsafe { (*context).async_fd = fd };
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,3 +80,55 @@ pub(super) unsafe extern "C" fn ibv_cmd_read_counters(
     .or_number()
 }
 export!(ibv_cmd_read_counters @@ "IBVERBS_PRIVATE_65");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Call, Form, Reply, TestContext};
+
+    #[test]
+    fn counters_have_no_options() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            ioctl.set_data(UVERBS_ATTR_CREATE_COUNTERS_HANDLE, 12);
+            Reply::Done
+        });
+        let mut counters = verbs_counters::zeroed();
+        let null = core::ptr::null_mut();
+        let mut create = |comp_mask| {
+            let mut attr = ibv_counters_init_attr { comp_mask };
+            // SAFETY: all objects are valid.
+            unsafe { ibv_cmd_create_counters(context.get(), &mut attr, &mut counters, null) }
+        };
+        assert_eq!(create(1), libc::EOPNOTSUPP);
+        assert!(fake::calls().is_empty());
+        assert_eq!(create(0), 0);
+        assert_eq!((counters.handle, counters.counters.context), (12, context.get()));
+    }
+
+    #[test]
+    fn values_are_read_in_place() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            assert_eq!(ioctl.data(UVERBS_ATTR_READ_COUNTERS_HANDLE), Some(6));
+            assert_eq!(ioctl.input(UVERBS_ATTR_READ_COUNTERS_FLAGS), Some(vec![1, 0, 0, 0]));
+            ioctl.output(UVERBS_ATTR_READ_COUNTERS_BUFF, &[21_u64, 22]);
+            Reply::Done
+        });
+        let counters = ibv_counters { context: context.get() };
+        let mut counters = verbs_counters { counters, handle: 6 };
+        let mut values = [0; 2];
+        let null = core::ptr::null_mut();
+        let mut read = |count| {
+            // SAFETY: all objects are valid; what is too long for an attribute is not sent.
+            unsafe { ibv_cmd_read_counters(&mut counters, values.as_mut_ptr(), count, 1, null) }
+        };
+        assert_eq!(read(2), 0);
+        assert_eq!(read(u32::MAX), libc::EINVAL);
+        assert_eq!(read(65536 / 8), libc::EINVAL);
+        assert_eq!(values, [21, 22]);
+        assert_eq!(fake::calls().len(), 1);
+    }
+}

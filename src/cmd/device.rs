@@ -174,3 +174,6 @@ fn original(base: &ib_uverbs_query_device_resp) -> ibv_device_attr {
     );
     attr
 }
+
+#[cfg(test)]
+mod tests;

@@ -117,3 +117,60 @@ fn reg_dm_mr(
     mr.mr_type = IBV_MR_TYPE_MR;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Call, Form, Reply, TestContext};
+
+    #[test]
+    fn device_memory_gets_its_handle_twice() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            assert_eq!(ioctl.data(UVERBS_ATTR_ALLOC_DM_LENGTH), Some(4096));
+            assert_eq!(ioctl.input(UVERBS_ATTR_ALLOC_DM_ALIGNMENT), Some(vec![6, 0, 0, 0]));
+            ioctl.set_data(UVERBS_ATTR_ALLOC_DM_HANDLE, 12);
+            Reply::Done
+        });
+        let attr = ibv_alloc_dm_attr { length: 4096, log_align_req: 6, comp_mask: 0 };
+        let mut dm = verbs_dm::zeroed();
+        let null = core::ptr::null_mut();
+        // SAFETY: all objects are valid.
+        assert_eq!(unsafe { ibv_cmd_alloc_dm(context.get(), &attr, &mut dm, null) }, 0);
+        assert_eq!((dm.handle, dm.dm.handle, dm.dm.comp_mask), (12, 12, IBV_DM_MASK_HANDLE));
+        assert_eq!(dm.dm.context, context.get());
+    }
+
+    #[test]
+    fn a_region_of_device_memory_must_be_zero_based() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            assert_eq!(ioctl.data(UVERBS_ATTR_REG_DM_MR_PD_HANDLE), Some(5));
+            assert_eq!(ioctl.data(UVERBS_ATTR_REG_DM_MR_DM_HANDLE), Some(6));
+            assert_eq!(ioctl.data(UVERBS_ATTR_REG_DM_MR_OFFSET), Some(64));
+            assert_eq!(ioctl.data(UVERBS_ATTR_REG_DM_MR_LENGTH), Some(128));
+            ioctl.set_data(UVERBS_ATTR_REG_DM_MR_HANDLE, 12);
+            ioctl.output(UVERBS_ATTR_REG_DM_MR_RESP_LKEY, &13_u32);
+            ioctl.output(UVERBS_ATTR_REG_DM_MR_RESP_RKEY, &14_u32);
+            Reply::Done
+        });
+        let mut pd = ibv_pd { context: context.get(), handle: 5 };
+        let mut dm = verbs_dm { handle: 6, ..Plain::zeroed() };
+        let mut mr = verbs_mr { mr_type: 99, access: 77, ..Plain::zeroed() };
+        let mut register = |access| {
+            let null = core::ptr::null_mut();
+            // SAFETY: all objects are valid.
+            unsafe { ibv_cmd_reg_dm_mr(&mut pd, &mut dm, 64, 128, access, &mut mr, null) }
+        };
+        assert_eq!(register(IBV_ACCESS_LOCAL_WRITE), libc::EINVAL);
+        assert!(fake::calls().is_empty());
+        assert_eq!(register(IBV_ACCESS_ZERO_BASED | IBV_ACCESS_LOCAL_WRITE), 0);
+        let new = mr.ibv_mr;
+        assert_eq!((new.handle, new.lkey, new.rkey, new.length), (12, 13, 14, 128));
+        assert!(new.addr.is_null());
+        assert_eq!((new.context, new.pd), (context.get(), &raw mut pd));
+        assert_eq!((mr.mr_type, mr.access), (IBV_MR_TYPE_MR, 77));
+    }
+}

@@ -27,3 +27,29 @@ fn export_dmabuf_fd(kernel: Kernel<'_>, page_offset: u64) -> Result<c_int> {
         .execute(kernel)?;
     Ok(fd)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Call, Form, Reply, TestContext};
+    use crate::sys::errno::Errno;
+
+    #[test]
+    fn the_descriptor_is_returned_or_minus_one() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            if ioctl.data(UVERBS_ATTR_ALLOC_DMABUF_PGOFF) != Some(0x1000) {
+                return Reply::Fail(libc::EINVAL);
+            }
+            ioctl.set_data(UVERBS_ATTR_ALLOC_DMABUF_HANDLE, 31);
+            Reply::Done
+        });
+        // SAFETY: the context is valid.
+        unsafe {
+            assert_eq!(ibv_cmd_export_dmabuf_fd(context.get(), 0x1000), 31);
+            assert_eq!(ibv_cmd_export_dmabuf_fd(context.get(), -1), -1);
+        }
+        assert_eq!(Errno::last(), Errno::EINVAL);
+    }
+}

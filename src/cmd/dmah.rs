@@ -51,3 +51,32 @@ pub(super) unsafe extern "C" fn ibv_cmd_free_dmah(dmah: *mut verbs_dmah) -> c_in
     destroy_by_ioctl(kernel, method, UVERBS_ATTR_FREE_DMA_HANDLE, handle).or_number()
 }
 export!(ibv_cmd_free_dmah @@ "IBVERBS_PRIVATE_65");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Call, Form, Reply, TestContext};
+
+    #[test]
+    fn only_the_hints_that_are_given_are_sent() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            ioctl.set_data(UVERBS_ATTR_ALLOC_DMAH_HANDLE, 12);
+            Reply::Done
+        });
+        for (comp_mask, call) in [
+            (0, "ioctl 17.0: 0(len0)"),
+            (IBV_DMAH_INIT_ATTR_MASK_CPU_ID, "ioctl 17.0: 0(len0) 1(len4)"),
+            (IBV_DMAH_INIT_ATTR_MASK_PH, "ioctl 17.0: 0(len0) 3(len1)"),
+            (IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE, "ioctl 17.0: 0(len0) 2(len0,elem)"),
+        ] {
+            let mut attr = ibv_dmah_init_attr { comp_mask, cpu_id: 3, ph: 2, tph_mem_type: 1 };
+            let mut dmah = verbs_dmah::zeroed();
+            // SAFETY: all objects are valid.
+            assert_eq!(unsafe { ibv_cmd_alloc_dmah(context.get(), &mut dmah, &mut attr) }, 0);
+            assert_eq!((dmah.handle, dmah.dmah.context), (12, context.get()));
+            assert_eq!(fake::calls(), [call]);
+        }
+    }
+}

@@ -91,3 +91,55 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_flow_action(
     destroy_by_ioctl(kernel, method, UVERBS_ATTR_DESTROY_FLOW_ACTION_HANDLE, handle).or_number()
 }
 export!(ibv_cmd_destroy_flow_action @@ "IBVERBS_PRIVATE_65");
+
+#[cfg(test)]
+mod tests {
+    use core::ptr;
+
+    use super::*;
+    use crate::cmd::fake::{self, Call, Form, Reply, TestContext};
+
+    #[test]
+    fn an_action_is_described_by_what_is_given() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            let method = ioctl.method;
+            if method == UVERBS_METHOD_FLOW_ACTION_ESP_CREATE {
+                ioctl.set_data(UVERBS_ATTR_CREATE_FLOW_ACTION_ESP_HANDLE, 12);
+            }
+            if let Some(esn) = ioctl.input(UVERBS_ATTR_FLOW_ACTION_ESP_ESN) {
+                assert_eq!(esn, 9_u32.to_ne_bytes());
+            }
+            if let Some(replay) = ioctl.input(UVERBS_ATTR_FLOW_ACTION_ESP_REPLAY) {
+                assert_eq!(replay, 64_u32.to_ne_bytes());
+            }
+            Reply::Done
+        });
+        let mut esp = ib_uverbs_flow_action_esp::zeroed();
+        let mut encap = ib_uverbs_flow_action_esp_encap::zeroed();
+        let mut window = ib_uverbs_flow_action_esp_replay_bmp { size: 64 };
+        let mut attr = ibv_flow_action_esp_attr::zeroed();
+        attr.esn = 9;
+        let mut action = verbs_flow_action::zeroed();
+        let null = ptr::null_mut();
+        // SAFETY: all objects are valid.
+        unsafe {
+            let create = ibv_cmd_create_flow_action_esp;
+            assert_eq!(create(context.get(), &mut attr, &mut action, null), 0);
+            assert_eq!(fake::calls(), ["ioctl 13.0: 0(len0)"]);
+            assert_eq!((action.handle, action.type_), (12, IBV_FLOW_ACTION_ESP));
+            assert_eq!(action.action.context, context.get());
+
+            attr.comp_mask = IBV_FLOW_ACTION_ESP_MASK_ESN;
+            attr.replay_proto = IB_UVERBS_FLOW_ACTION_ESP_REPLAY_BMP;
+            attr.replay_ptr = (&raw mut window).cast();
+            attr.replay_len = 4;
+            attr.esp_encap = &mut encap;
+            attr.esp_attr = &mut esp;
+            assert_eq!(ibv_cmd_modify_flow_action_esp(&mut action, &mut attr, null), 0);
+        }
+        let modify = "ioctl 13.2: 0(len0) 2(len4) 4(len4,elem) 5(len24) 1(len24)";
+        assert_eq!(fake::calls(), [modify]);
+    }
+}

@@ -67,3 +67,66 @@ pub(crate) unsafe fn query_gid_table(
     let done = cmd.run(kernel, op_index!(async_event))?.is_done();
     Ok(done.then_some(count as usize))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Call, Form, Reply, TestContext};
+
+    fn entry(context: &TestContext) -> Result<Option<()>> {
+        let mut entry = ibv_gid_entry::zeroed();
+        let size = size_of_val(&entry);
+        // SAFETY: the entry has this size.
+        unsafe { query_gid_entry(context.kernel(), 1, 2, 0, &mut entry, size) }
+    }
+
+    fn table(
+        context: &TestContext,
+        max_entries: usize,
+        entry_size: usize,
+    ) -> Result<Option<usize>> {
+        let mut entries = vec![ibv_gid_entry::zeroed(); max_entries];
+        // SAFETY: the entries are at least of this size.
+        unsafe {
+            query_gid_table(context.kernel(), entries.as_mut_ptr(), max_entries, 0, entry_size)
+        }
+    }
+
+    #[test]
+    fn the_kernel_answers() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            if ioctl.method == UVERBS_METHOD_QUERY_GID_TABLE {
+                ioctl.output(UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, &3_u64);
+            } else if ioctl.data(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX) != Some(2) {
+                return Reply::Fail(libc::ENODATA);
+            }
+            Reply::Done
+        });
+        assert_eq!(entry(&context), Ok(Some(())));
+        assert_eq!(fake::calls(), ["ioctl 0.6: 0(len8) 1(len8) 2(len4) 3(len32)"]);
+        assert_eq!(table(&context, 4, 32), Ok(Some(3)));
+        assert_eq!(fake::calls(), ["ioctl 0.5: 0(len8) 1(len4) 2(len128) 3(len8)"]);
+        // What an attribute can say at most.
+        assert_eq!(table(&context, 4096, 32), Ok(Some(3)));
+        assert_eq!(fake::calls(), ["ioctl 0.5: 0(len8) 1(len4) 2(len65504) 3(len8)"]);
+        assert_eq!(table(&context, 1, 0), Err(Errno::EINVAL));
+    }
+
+    #[test]
+    fn a_kernel_without_one_method_has_none_of_them() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|_| Reply::Fail(libc::EPROTONOSUPPORT));
+        assert_eq!(entry(&context), Ok(None));
+        assert_eq!(table(&context, 4, 32), Ok(None));
+        assert_eq!(fake::calls().len(), 1);
+    }
+
+    #[test]
+    fn an_empty_entry_is_an_error() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|_| Reply::Fail(libc::ENODATA));
+        assert_eq!(entry(&context), Err(Errno::ENODATA));
+    }
+}

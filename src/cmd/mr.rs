@@ -235,3 +235,6 @@ fn advise_mr(
         .input_slice(UVERBS_ATTR_ADVISE_MR_SGE_LIST, ranges)
         .execute(kernel)
 }
+
+#[cfg(test)]
+mod tests;

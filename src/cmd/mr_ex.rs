@@ -164,3 +164,6 @@ fn reg_dmabuf_mr(
     mr.mr_type = IBV_MR_TYPE_DMABUF_MR;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

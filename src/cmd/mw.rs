@@ -61,3 +61,40 @@ pub(super) unsafe extern "C" fn ibv_cmd_dealloc_mw(mw: *mut ibv_mw) -> c_int {
     .or_number()
 }
 export!(ibv_cmd_dealloc_mw @@ "IBVERBS_PRIVATE_65");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Form, Reply, TestContext};
+
+    #[test]
+    fn a_window_gets_its_key_and_type() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let request: ib_uverbs_alloc_mw = call.request();
+            assert_eq!((request.pd_handle, request.mw_type), (5, 2));
+            call.respond(&ib_uverbs_alloc_mw_resp { mw_handle: 12, rkey: 13, driver_data: [] });
+            Reply::Done
+        });
+        let mut pd = ibv_pd { context: context.get(), handle: 5 };
+        let mut mw = ibv_mw::zeroed();
+        let mut cmd = ibv_alloc_mw::zeroed();
+        let mut resp = ib_uverbs_alloc_mw_resp::zeroed();
+        let (cmd_size, resp_size) = (size_of_val(&cmd), size_of_val(&resp));
+        // SAFETY: all objects and buffers are valid.
+        let result = unsafe {
+            ibv_cmd_alloc_mw(
+                &mut pd,
+                IBV_MW_TYPE_2,
+                &mut mw,
+                &mut cmd,
+                cmd_size,
+                &mut resp,
+                resp_size,
+            )
+        };
+        assert_eq!(result, 0);
+        assert_eq!((mw.handle, mw.rkey, mw.type_), (12, 13, IBV_MW_TYPE_2));
+        assert_eq!((mw.context, mw.pd), (context.get(), &raw mut pd));
+    }
+}

@@ -49,3 +49,86 @@ pub(super) unsafe extern "C" fn ibv_cmd_dealloc_pd(pd: *mut ibv_pd) -> c_int {
     .or_number()
 }
 export!(ibv_cmd_dealloc_pd @@ "IBVERBS_PRIVATE_65");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Call, Form, Reply, TestContext};
+    use crate::sys::errno::Errno;
+
+    fn alloc(context: &TestContext, pd: &mut ibv_pd) -> c_int {
+        let mut cmd = ibv_alloc_pd::zeroed();
+        let mut resp = ib_uverbs_alloc_pd_resp::zeroed();
+        let sizes = (size_of_val(&cmd), size_of_val(&resp));
+        // SAFETY: all objects and buffers are valid.
+        unsafe { ibv_cmd_alloc_pd(context.get(), pd, &mut cmd, sizes.0, &mut resp, sizes.1) }
+    }
+
+    #[test]
+    fn a_pd_gets_its_handle_and_context() {
+        for form in [Form::Write, Form::InvokeWrite] {
+            let context = TestContext::new(form);
+            fake::answer(|call| {
+                call.respond(&ib_uverbs_alloc_pd_resp { pd_handle: 12, driver_data: [] });
+                Reply::Done
+            });
+            let mut pd = ibv_pd::zeroed();
+            assert_eq!(alloc(&context, &mut pd), 0);
+            assert_eq!((pd.handle, pd.context), (12, context.get()));
+        }
+    }
+
+    #[test]
+    fn a_failure_leaves_the_pd_and_sets_errno() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|_| Reply::Fail(libc::ENOMEM));
+        let mut pd = ibv_pd { context: core::ptr::null_mut(), handle: 5 };
+        assert_eq!(alloc(&context, &mut pd), libc::ENOMEM);
+        assert_eq!(Errno::last(), Errno::ENOMEM);
+        assert!(pd.context.is_null() && pd.handle == 5);
+    }
+
+    #[test]
+    fn destroying_reports_busy_and_forgives_a_device_that_is_gone() {
+        let context = TestContext::new(Form::Write);
+        let mut pd = ibv_pd { context: context.get(), handle: 5 };
+        let mut dealloc = |errno| {
+            fake::answer(move |call| match call {
+                Call::Ioctl(ioctl) => {
+                    assert_eq!(ioctl.data(UVERBS_ATTR_DESTROY_PD_HANDLE), Some(5));
+                    Reply::Fail(errno)
+                }
+                Call::Write(_) => panic!("no reason to write"),
+            });
+            // SAFETY: the PD is valid.
+            unsafe { ibv_cmd_dealloc_pd(&mut pd) }
+        };
+        assert_eq!(dealloc(libc::EBUSY), libc::EBUSY);
+        assert_eq!(dealloc(libc::EIO), libc::EIO);
+        fake::set_allow_disassociate_destroy(true);
+        assert_eq!(dealloc(libc::EIO), 0);
+        assert_eq!(dealloc(libc::EBUSY), libc::EBUSY);
+    }
+
+    #[test]
+    fn a_write_command_forgives_a_device_that_is_gone_too() {
+        for form in [Form::Write, Form::InvokeWrite] {
+            let context = TestContext::new(form);
+            let mut pd = ibv_pd { context: context.get(), handle: 5 };
+            fake::answer(|call| match call.write_command() {
+                None => Reply::Fail(libc::EPROTONOSUPPORT),
+                Some(command) => {
+                    assert_eq!(command, IB_USER_VERBS_CMD_DEALLOC_PD);
+                    assert_eq!(call.request::<ib_uverbs_dealloc_pd>().pd_handle, 5);
+                    Reply::Fail(libc::EIO)
+                }
+            });
+            fake::set_allow_disassociate_destroy(false);
+            // SAFETY: the PD is valid.
+            assert_eq!(unsafe { ibv_cmd_dealloc_pd(&mut pd) }, libc::EIO);
+            fake::set_allow_disassociate_destroy(true);
+            // SAFETY: the PD is valid.
+            assert_eq!(unsafe { ibv_cmd_dealloc_pd(&mut pd) }, 0);
+        }
+    }
+}

@@ -93,3 +93,116 @@ fn query_port_speed(kernel: Kernel<'_>, port_num: u32) -> Result<u64> {
         .execute(kernel)?;
     Ok(speed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Call, Form, Reply, TestContext};
+
+    fn response() -> ib_uverbs_query_port_resp {
+        ib_uverbs_query_port_resp {
+            port_cap_flags: 1,
+            max_msg_sz: 2,
+            bad_pkey_cntr: 3,
+            qkey_viol_cntr: 4,
+            gid_tbl_len: 5,
+            pkey_tbl_len: 6,
+            lid: 7,
+            sm_lid: 8,
+            state: 4,
+            max_mtu: 5,
+            active_mtu: 3,
+            lmc: 9,
+            max_vl_num: 10,
+            sm_sl: 11,
+            subnet_timeout: 12,
+            init_type_reply: 13,
+            active_width: 14,
+            active_speed: 15,
+            phys_state: 16,
+            link_layer: 2,
+            flags: 17,
+            reserved: 0,
+        }
+    }
+
+    fn query(context: &TestContext) -> (c_int, ibv_port_attr) {
+        let mut attr = ibv_port_attr::zeroed();
+        (attr.port_cap_flags2, attr.active_speed_ex) = (0xdead, 0xbeef);
+        let mut cmd = ibv_query_port::zeroed();
+        let size = size_of_val(&cmd);
+        // SAFETY: context and buffers are valid.
+        let result = unsafe { ibv_cmd_query_port(context.get(), 3, &mut attr, &mut cmd, size) };
+        (result, attr)
+    }
+
+    fn assert_common(attr: &ibv_port_attr) {
+        assert_eq!((attr.port_cap_flags, attr.max_msg_sz, attr.bad_pkey_cntr), (1, 2, 3));
+        assert_eq!((attr.qkey_viol_cntr, attr.gid_tbl_len, attr.pkey_tbl_len), (4, 5, 6));
+        assert_eq!((attr.lid, attr.sm_lid, attr.lmc, attr.max_vl_num), (7, 8, 9, 10));
+        assert_eq!((attr.state, attr.max_mtu, attr.active_mtu), (4, 5, 3));
+        assert_eq!((attr.sm_sl, attr.subnet_timeout, attr.init_type_reply), (11, 12, 13));
+        assert_eq!((attr.active_width, attr.active_speed, attr.phys_state), (14, 15, 16));
+        assert_eq!((attr.link_layer, attr.flags), (2, 17));
+    }
+
+    #[test]
+    fn the_ioctl_fills_in_all_members() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            assert_eq!(ioctl.data(UVERBS_ATTR_QUERY_PORT_PORT_NUM), Some(3));
+            let legacy_resp = response();
+            let response = ib_uverbs_query_port_resp_ex {
+                legacy_resp,
+                port_cap_flags2: 18,
+                reserved: [0; 2],
+                active_speed_ex: 19,
+            };
+            ioctl.output(UVERBS_ATTR_QUERY_PORT_RESP, &response);
+            Reply::Done
+        });
+        let (result, attr) = query(&context);
+        assert_eq!(result, 0);
+        assert_common(&attr);
+        assert_eq!((attr.port_cap_flags2, attr.active_speed_ex), (18, 19));
+    }
+
+    #[test]
+    fn a_write_command_leaves_the_newer_members() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            if let Call::Ioctl(_) = call {
+                return Reply::Fail(libc::EPROTONOSUPPORT);
+            }
+            assert_eq!(call.request::<ib_uverbs_query_port>().port_num, 3);
+            call.respond(&response());
+            Reply::Done
+        });
+        let (result, attr) = query(&context);
+        assert_eq!(result, 0);
+        assert_common(&attr);
+        assert_eq!((attr.port_cap_flags2, attr.active_speed_ex), (0xdead, 0xbeef));
+    }
+
+    #[test]
+    fn the_speed_is_stored_on_success_only() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let Call::Ioctl(ioctl) = call else { panic!("not an ioctl") };
+            if ioctl.data(UVERBS_ATTR_QUERY_PORT_SPEED_PORT_NUM) != Some(2) {
+                return Reply::Fail(libc::EINVAL);
+            }
+            ioctl.output(UVERBS_ATTR_QUERY_PORT_SPEED_RESP, &4000_u64);
+            Reply::Done
+        });
+        let mut speed = 7;
+        // SAFETY: context and place are valid.
+        unsafe {
+            assert_eq!(ibv_cmd_query_port_speed(context.get(), 1, &mut speed), libc::EINVAL);
+            assert_eq!(speed, 7);
+            assert_eq!(ibv_cmd_query_port_speed(context.get(), 2, &mut speed), 0);
+        }
+        assert_eq!(speed, 4000);
+    }
+}

@@ -183,7 +183,12 @@ fn transmit<Q: Request, R: Plain>(
 
 /// The place for a struct of `size` bytes directly in front of the provider's bytes, if the
 /// head-room there has space for it and a header.
-fn front(bytes: &Bytes, size: usize, header: usize, command: WriteCommand) -> Result<*mut u8> {
+pub(super) fn front(
+    bytes: &Bytes,
+    size: usize,
+    header: usize,
+    command: WriteCommand,
+) -> Result<*mut u8> {
     if bytes.headroom < size + header {
         log!(
             VERBS_LOG_ERR,
@@ -199,14 +204,14 @@ fn front(bytes: &Bytes, size: usize, header: usize, command: WriteCommand) -> Re
 
 /// A write command laid out in memory: room for a header, then `core_len` bytes of the core
 /// request, then `provider_len` bytes; and likewise, without header, the response.
-struct WriteMessage {
-    command: WriteCommand,
-    core: *mut u8,
-    core_len: usize,
-    provider_len: usize,
-    response: *mut u8,
-    response_len: usize,
-    provider_response_len: usize,
+pub(super) struct WriteMessage {
+    pub(super) command: WriteCommand,
+    pub(super) core: *mut u8,
+    pub(super) core_len: usize,
+    pub(super) provider_len: usize,
+    pub(super) response: *mut u8,
+    pub(super) response_len: usize,
+    pub(super) provider_response_len: usize,
 }
 
 impl WriteMessage {
@@ -215,7 +220,7 @@ impl WriteMessage {
     /// # Safety
     ///
     /// The places must be as the type says.
-    unsafe fn send(&self, kernel: Kernel<'_>) -> Result<()> {
+    pub(super) unsafe fn send(&self, kernel: Kernel<'_>) -> Result<()> {
         // SAFETY: the caller's promise.
         let result = unsafe {
             if kernel.private().write_by_ioctl {
@@ -325,132 +330,7 @@ impl WriteMessage {
 
 /// A length in words of `unit` bytes, if it is a whole number that a header can hold.
 fn words(len: usize, unit: usize) -> Option<u16> {
-    if len % unit == 0 { u16::try_from(len / unit).ok() } else { None }
-}
-
-/// A request whose length is known only when it is made: a core struct `Q`, more of the core
-/// behind it, then bytes of the provider.
-///
-/// ```ignore
-/// let mut request = RequestBuffer::new(head, work_requests_len)?;
-/// for wr in work_requests { request.push(&wr)?; }
-/// let response = request.send(kernel)?;
-/// ```
-pub(crate) struct RequestBuffer<Q> {
-    bytes: Vec<u8>,
-    head: Q,
-    provider_len: usize,
-}
-
-impl<Q: Request> RequestBuffer<Q> {
-    const HEAD: usize = size_of::<ex_hdr>();
-
-    /// A request with room for `more` bytes behind the core struct. ENOMEM.
-    pub(crate) fn new(head: Q, more: usize) -> Result<RequestBuffer<Q>> {
-        let mut request = RequestBuffer { bytes: Vec::new(), head, provider_len: 0 };
-        let size = (Self::HEAD + size_of::<Q>()).checked_add(more).ok_or(Errno::ENOMEM)?;
-        request.bytes.try_reserve_exact(size).map_err(|_| Errno::ENOMEM)?;
-        request.bytes.resize(Self::HEAD + size_of::<Q>(), 0);
-        Ok(request)
-    }
-
-    /// The core struct, to be completed when the rest is known.
-    pub(crate) fn head_mut(&mut self) -> &mut Q {
-        &mut self.head
-    }
-
-    /// The number of bytes behind the core struct.
-    pub(crate) fn pushed(&self) -> usize {
-        self.bytes.len() - Self::HEAD - size_of::<Q>()
-    }
-
-    /// Appends a struct to the core. ENOMEM.
-    pub(crate) fn push<T: Plain>(&mut self, value: &T) -> Result<()> {
-        let bytes = (&raw const *value).cast();
-        // SAFETY: the value is readable; structs of the kernel's headers have no padding.
-        self.push_bytes(unsafe { core::slice::from_raw_parts(bytes, size_of::<T>()) })
-    }
-
-    /// Appends bytes to the core. ENOMEM.
-    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        debug_assert_eq!(self.provider_len, 0, "the core comes first");
-        self.bytes.try_reserve(bytes.len()).map_err(|_| Errno::ENOMEM)?;
-        self.bytes.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    /// Appends the provider's bytes, after everything else. ENOMEM.
-    pub(crate) fn push_provider_bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        self.bytes.try_reserve(bytes.len()).map_err(|_| Errno::ENOMEM)?;
-        self.bytes.extend_from_slice(bytes);
-        self.provider_len += bytes.len();
-        Ok(())
-    }
-
-    /// Sends the request and returns the response.
-    pub(crate) fn send(&mut self, kernel: Kernel<'_>) -> Result<Q::Response> {
-        let mut response = Q::Response::zeroed();
-        self.send_into(kernel, &mut response)?;
-        Ok(response)
-    }
-
-    /// [`Self::send`] with a response that is of use after a failure too.
-    pub(crate) fn send_into(
-        &mut self,
-        kernel: Kernel<'_>,
-        response: &mut Q::Response,
-    ) -> Result<()> {
-        // SAFETY: the response is writable, and nothing follows it.
-        unsafe { self.transmit(kernel, response, 0) }
-    }
-
-    /// [`Self::send`] with a response that goes to the caller's buffer, where bytes of the
-    /// provider may follow it. The request is not taken from there.
-    pub(crate) fn send_to(
-        &mut self,
-        kernel: Kernel<'_>,
-        buffers: Buffers<'_>,
-    ) -> Result<Q::Response> {
-        let Some(bytes) = buffers.provider_bytes().output else {
-            let response = self.send(kernel)?;
-            buffers.store_response(&response);
-            return Ok(response);
-        };
-        let response: *mut Q::Response =
-            front(&bytes, size_of::<Q::Response>(), 0, Q::COMMAND)?.cast();
-        // SAFETY: `front` found room for the struct there; any bytes are a valid response.
-        unsafe {
-            self.transmit(kernel, response, bytes.len)?;
-            Ok(response.read_unaligned())
-        }
-    }
-
-    /// # Safety
-    ///
-    /// `response` must be writable, and so must `provider_response_len` bytes behind it.
-    unsafe fn transmit(
-        &mut self,
-        kernel: Kernel<'_>,
-        response: *mut Q::Response,
-        provider_response_len: usize,
-    ) -> Result<()> {
-        self.head.set_response(response.expose_provenance() as u64);
-        let core_len = self.bytes.len() - Self::HEAD - self.provider_len;
-        let core = self.bytes[Self::HEAD..].as_mut_ptr();
-        // SAFETY: `new` made room for the struct.
-        unsafe { core.cast::<Q>().write_unaligned(self.head) };
-        let message = WriteMessage {
-            command: Q::COMMAND,
-            core: self.bytes.as_mut_ptr().wrapping_add(Self::HEAD),
-            core_len,
-            provider_len: self.provider_len,
-            response: response.cast(),
-            response_len: size_of::<Q::Response>(),
-            provider_response_len,
-        };
-        // SAFETY: there is room for a header in front; the rest is the caller's promise.
-        unsafe { message.send(kernel) }
-    }
+    if len.is_multiple_of(unit) { u16::try_from(len / unit).ok() } else { None }
 }
 
 /// Whether write commands of this device file can go through the ioctl: a kernel that has

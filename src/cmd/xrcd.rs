@@ -77,3 +77,62 @@ pub(super) unsafe extern "C" fn ibv_cmd_close_xrcd(xrcd: *mut verbs_xrcd) -> c_i
     .or_number()
 }
 export!(ibv_cmd_close_xrcd @@ "IBVERBS_PRIVATE_65");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fake::{self, Form, Reply, TestContext};
+
+    fn open(context: &TestContext, xrcd: &mut verbs_xrcd, size: c_int, comp_mask: u32) -> c_int {
+        let mut attr = ibv_xrcd_init_attr { comp_mask, fd: -1, oflags: libc::O_CREAT };
+        let mut cmd = ibv_open_xrcd::zeroed();
+        let mut resp = ib_uverbs_open_xrcd_resp::zeroed();
+        let (cmd_size, resp_size) = (size_of_val(&cmd), size_of_val(&resp));
+        let context = context.get();
+        // SAFETY: all objects and buffers are valid.
+        unsafe {
+            ibv_cmd_open_xrcd(
+                context, xrcd, size, &mut attr, &mut cmd, cmd_size, &mut resp, resp_size,
+            )
+        }
+    }
+
+    #[test]
+    fn a_struct_with_room_gets_the_handle() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|call| {
+            let request: ib_uverbs_open_xrcd = call.request();
+            assert_eq!((request.fd, request.oflags), (u32::MAX, libc::O_CREAT as u32));
+            call.respond(&ib_uverbs_open_xrcd_resp { xrcd_handle: 12, driver_data: [] });
+            Reply::Done
+        });
+        let mut xrcd = verbs_xrcd { comp_mask: 9, handle: 9, ..Plain::zeroed() };
+        assert_eq!(open(&context, &mut xrcd, 16, 3), 0);
+        assert_eq!((xrcd.comp_mask, xrcd.handle), (VERBS_XRCD_HANDLE, 12));
+        assert_eq!(xrcd.xrcd.context, context.get());
+
+        for short in [15, 12, 0, -1] {
+            let mut xrcd = verbs_xrcd { comp_mask: 9, handle: 9, ..Plain::zeroed() };
+            assert_eq!(open(&context, &mut xrcd, short, 3), 0);
+            assert_eq!((xrcd.comp_mask, xrcd.handle), (0, 9));
+        }
+    }
+
+    #[test]
+    fn masks_are_checked() {
+        let context = TestContext::new(Form::Write);
+        fake::answer(|_| Reply::Done);
+        let mut xrcd = verbs_xrcd::zeroed();
+        for (mask, errno) in [
+            (0, libc::EINVAL),
+            (IBV_XRCD_INIT_ATTR_FD, libc::EINVAL),
+            (IBV_XRCD_INIT_ATTR_OFLAGS, libc::EINVAL),
+            (4, libc::EOPNOTSUPP),
+            (7, libc::EOPNOTSUPP),
+            (u32::MAX, libc::EOPNOTSUPP),
+        ] {
+            assert_eq!(open(&context, &mut xrcd, 16, mask), errno, "{mask:#x}");
+        }
+        assert!(fake::calls().is_empty());
+    }
+}
