@@ -211,7 +211,7 @@ impl Objects {
         unsafe {
             let cq = |cq: *mut ibv_cq| cq.as_ref().map(|cq| cq.handle).ok_or(Errno::EINVAL);
             let mask = (*attr).comp_mask;
-            objects.srq = (*attr).srq.as_ref().map(|srq| srq.handle);
+            let srq = || (*attr).srq.as_ref().map(|srq| srq.handle);
             match (*attr).qp_type {
                 IBV_QPT_XRC_RECV => {
                     if mask & IBV_QP_INIT_ATTR_XRCD == 0 {
@@ -219,6 +219,7 @@ impl Objects {
                     }
                     let xrcd = (*attr).xrcd.cast::<verbs_xrcd>();
                     objects.xrcd = Some(xrcd.as_ref().ok_or(Errno::EINVAL)?.handle);
+                    objects.srq = srq();
                     return Ok(objects);
                 }
                 IBV_QPT_RC | IBV_QPT_UC | IBV_QPT_UD | IBV_QPT_RAW_PACKET | IBV_QPT_XRC_SEND
@@ -249,6 +250,7 @@ impl Objects {
                 if (*attr).qp_type != IBV_QPT_XRC_SEND {
                     objects.recv_cq = Some(cq((*attr).recv_cq)?);
                 }
+                objects.srq = srq();
             }
         }
         Ok(objects)

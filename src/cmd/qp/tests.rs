@@ -566,7 +566,12 @@ fn failures_leave_the_qp_alone() {
     assert_eq!((public(&qp).handle, public(&qp).qp_num, qp.comp_mask), (GARBAGE, GARBAGE, GARBAGE));
 }
 
-fn open(context: &TestContext, qp: &mut verbs_qp, size: c_int, attr: &mut ibv_qp_open_attr) -> c_int {
+fn open(
+    context: &TestContext,
+    qp: &mut verbs_qp,
+    size: c_int,
+    attr: &mut ibv_qp_open_attr,
+) -> c_int {
     let mut cmd = WithBytes::<ibv_open_qp, 1>::new([0x77]);
     let mut resp = WithBytes::<ib_uverbs_create_qp_resp, 1>::new([0]);
     // SAFETY: all is as a provider passes it.
