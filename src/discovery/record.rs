@@ -66,7 +66,7 @@ impl Record {
         store_text(&mut fields.sysfs_name, &[values::name(file.name).ok_or(Errno::EINVAL)?])?;
         fields.sysfs_cdev = file.number;
         fields.abi_ver = file.abi_version;
-        fields.driver_id = file.driver_id;
+        fields.driver_id = file.driver_id.unwrap_or(RDMA_DRIVER_UNKNOWN);
         Ok(())
     }
 

@@ -158,8 +158,9 @@ impl<S: Source> Plugins<S> {
             }
             take_adopted(&mut waiting, &mut adopted);
         }
-        for candidate in waiting {
-            self.complain(&candidate);
+        // In the kernel's order.
+        for candidate in waiting.iter().rev() {
+            self.complain(candidate);
         }
         adopted
     }
