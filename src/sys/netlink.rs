@@ -79,16 +79,22 @@ impl Socket {
         self.fd.as_raw_fd()
     }
 
-    /// Joins a multicast group (`RTNLGRP_NEIGH`), whose messages [`Socket::receive`] then gives.
+    /// Joins one of the first 32 multicast groups (`RTNLGRP_NEIGH`), whose messages
+    /// [`Socket::receive`] then gives. For a new socket: EINVAL after a request.
     pub(crate) fn join(&self, group: u32) -> Result<()> {
-        // SAFETY: the option's value is the number behind the pointer.
+        // The kernel leaves out sockets that have no address, so setting an option alone would
+        // not do.
+        // SAFETY: zero bytes are a valid address.
+        let mut address: libc::sockaddr_nl = unsafe { core::mem::zeroed() };
+        address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
+        address.nl_groups =
+            group.checked_sub(1).and_then(|bit| 1_u32.checked_shl(bit)).ok_or(Errno::EINVAL)?;
+        // SAFETY: the address is valid for the length given.
         let status = unsafe {
-            libc::setsockopt(
+            libc::bind(
                 self.fd(),
-                libc::SOL_NETLINK,
-                libc::NETLINK_ADD_MEMBERSHIP,
-                (&raw const group).cast(),
-                size_of::<u32>() as libc::socklen_t,
+                (&raw const address).cast(),
+                size_of::<libc::sockaddr_nl>() as libc::socklen_t,
             )
         };
         if status < 0 { Err(Errno::last()) } else { Ok(()) }

@@ -225,3 +225,22 @@ fn truncated_answers_are_asked_for_again() {
     let request = Request::new(libc::RTM_GETLINK, libc::NLM_F_DUMP as u16).fixed(&[0; 16]);
     assert!(socket.query(request).unwrap().first().is_some());
 }
+
+#[test]
+fn groups_are_joined_by_a_new_socket() {
+    let socket = Socket::open(libc::NETLINK_ROUTE).unwrap();
+    assert_eq!(socket.join(0), Err(Errno::EINVAL));
+    assert_eq!(socket.join(33), Err(Errno::EINVAL));
+    assert_eq!(socket.join(libc::RTNLGRP_NEIGH), Ok(()));
+    // SAFETY: zero bytes are a valid address; both pointers are valid for the length given.
+    let address = unsafe {
+        let mut address: libc::sockaddr_nl = core::mem::zeroed();
+        let mut length = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
+        let fd = socket.fd();
+        assert_eq!(libc::getsockname(fd, (&raw mut address).cast(), &raw mut length), 0);
+        address
+    };
+    assert_eq!(address.nl_groups, 1 << 2);
+    // Without an address the kernel would leave it out.
+    assert_ne!(address.nl_pid, 0);
+}
