@@ -121,18 +121,20 @@ impl Room {
     }
 }
 
-/// The entry at a place; zero for an empty one. `wanted` is what must be filled in.
+/// The entry at `index` of a port's table; zero for an empty one. `wanted` is what must be filled
+/// in.
 ///
 /// # Safety
 ///
 /// `context` must be a context.
-pub(super) unsafe fn entry(
+pub(crate) unsafe fn entry(
     context: *mut ibv_context,
     port: u8,
     index: u32,
+    wanted: verbs_query_gid_attr_mask,
 ) -> Result<ibv_gid_entry> {
     // SAFETY: the caller's promise.
-    unsafe { query(context, Place { port: u32::from(port), index }, EVERYTHING) }
+    unsafe { query(context, Place { port: u32::from(port), index }, wanted) }
 }
 
 unsafe fn query(
