@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::cmd::{Buffers, Kernel};
+use crate::compat::real_context;
 use crate::provider_api::call_op;
 use crate::sys::errno::{
     Result, ReturnMinusOne, ReturnNumber, ReturnPointer, from_null, keep_errno,
@@ -15,8 +16,9 @@ use crate::verbs::refuse;
 
 /// Creates a completion channel; NULL with `errno` on failure. `ibv_create_comp_channel(3)`
 unsafe extern "C" fn ibv_create_comp_channel(context: *mut ibv_context) -> *mut ibv_comp_channel {
+    // Programs of both interfaces call this, each with its own context.
     // SAFETY: the caller passes a context.
-    unsafe { create(context) }.or_null()
+    unsafe { create(real_context(context)) }.or_null()
 }
 export!(ibv_create_comp_channel @@ "IBVERBS_1.0");
 

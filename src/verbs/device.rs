@@ -11,7 +11,7 @@ use crate::sys::errno::{Errno, Result, ReturnPointer};
 /// The devices that there are now, as an array that ends with NULL and that
 /// [`ibv_free_device_list`] frees; `num`, unless NULL, gets their number. NULL with `errno` on
 /// failure: ENOSYS without RDMA in the kernel, ENOMEM. `ibv_get_device_list(3)`
-unsafe extern "C" fn ibv_get_device_list(num: *mut c_int) -> *mut *mut ibv_device {
+pub(crate) unsafe extern "C" fn ibv_get_device_list(num: *mut c_int) -> *mut *mut ibv_device {
     let list = array_of_devices();
     if !num.is_null() {
         let count = list.as_ref().map_or(0, |(_, count)| *count);
@@ -42,7 +42,7 @@ fn array_of_devices() -> Result<(*mut *mut ibv_device, usize)> {
 
 /// Frees an array of [`ibv_get_device_list`]; NULL is left alone. Devices that are open stay valid.
 /// `ibv_free_device_list(3)`
-unsafe extern "C" fn ibv_free_device_list(list: *mut *mut ibv_device) {
+pub(crate) unsafe extern "C" fn ibv_free_device_list(list: *mut *mut ibv_device) {
     if list.is_null() {
         return;
     }
@@ -60,7 +60,7 @@ unsafe extern "C" fn ibv_free_device_list(list: *mut *mut ibv_device) {
 export!(ibv_free_device_list @@ "IBVERBS_1.1");
 
 /// The name of a device, valid as long as the device. `ibv_get_device_name(3)`
-unsafe extern "C" fn ibv_get_device_name(device: *mut ibv_device) -> *const c_char {
+pub(crate) unsafe extern "C" fn ibv_get_device_name(device: *mut ibv_device) -> *const c_char {
     // SAFETY: the caller passes a live device.
     unsafe { (&raw const (*device).name).cast() }
 }
@@ -68,7 +68,7 @@ export!(ibv_get_device_name @@ "IBVERBS_1.1");
 
 /// The node GUID of a device in network byte order; 0 if it cannot be found out.
 /// `ibv_get_device_guid(3)`
-unsafe extern "C" fn ibv_get_device_guid(device: *mut ibv_device) -> u64 {
+pub(crate) unsafe extern "C" fn ibv_get_device_guid(device: *mut ibv_device) -> u64 {
     // SAFETY: the caller passes a live device.
     unsafe { discovery::node_guid(device) }
 }
@@ -83,7 +83,7 @@ unsafe extern "C" fn ibv_get_device_index(device: *mut ibv_device) -> c_int {
 export!(ibv_get_device_index @@ "IBVERBS_1.9");
 
 /// Opens a device. NULL with `errno` on failure. `ibv_open_device(3)`
-unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_context {
+pub(crate) unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_context {
     // SAFETY: the caller passes a live device.
     unsafe { discovery::open(device, ptr::null_mut()) }.or_null()
 }
@@ -100,7 +100,7 @@ unsafe extern "C" fn verbs_open_device(
 export!(verbs_open_device @@ "IBVERBS_PRIVATE_65");
 
 /// Closes a context. Objects that were made in it must be gone. Returns 0. `ibv_close_device(3)`
-unsafe extern "C" fn ibv_close_device(context: *mut ibv_context) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_close_device(context: *mut ibv_context) -> c_int {
     // SAFETY: the caller passes an open context for the last time.
     unsafe { discovery::close(context) };
     0

@@ -6,12 +6,12 @@ use crate::sys::errno::Errno;
 
 pub(crate) mod ah;
 mod buf;
-mod comp_channel;
+pub(crate) mod comp_channel;
 mod comp_cntr;
 pub(crate) mod context;
 pub(crate) mod context_slots;
 pub(crate) mod cq;
-mod device;
+pub(crate) mod device;
 mod dm;
 mod dmah;
 pub(crate) mod event;
