@@ -1,6 +1,7 @@
 //! Contexts: the first command of a device file, and the file for asynchronous events.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::abi::export::export;
 use crate::abi::*;
@@ -51,17 +52,22 @@ impl Properties {
     /// Nobody else may use the context, but for other contexts of its device.
     unsafe fn store(&self, kernel: Kernel<'_>) {
         let context = kernel.context();
-        // SAFETY: the caller's promise; all contexts of a device store the same there.
-        unsafe {
+        // SAFETY: the caller's promise.
+        let device = unsafe {
             (*context).num_comp_vectors = self.num_comp_vectors as c_int;
             if let Some(fd) = self.async_fd {
                 (*context).async_fd = fd;
             }
-            let device = (*context).device.cast::<verbs_device>();
-            if let Some(bits) = self.core_support
-                && !device.is_null()
-            {
-                (*device).core_support = bits;
+            (*context).device.cast::<verbs_device>()
+        };
+        if let Some(bits) = self.core_support
+            && !device.is_null()
+        {
+            // SAFETY: the device lives; this is the one place that changes the member.
+            let core_support = unsafe { AtomicU64::from_ptr(&raw mut (*device).core_support) };
+            // All contexts of a device store the same, and others may be reading it.
+            if core_support.load(Ordering::Relaxed) != bits {
+                core_support.store(bits, Ordering::Relaxed);
             }
         }
     }

@@ -37,6 +37,17 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+//! [`Kernel`]: crate::cmd::Kernel
+//! [`Kernel::write`]: crate::cmd::Kernel::write
+//! [`Command`]: crate::cmd::Command
+//! [`RequestBuffer`]: crate::cmd::RequestBuffer
+//! [`Request`]: crate::cmd::Request
+//! [`Buffers`]: crate::cmd::Buffers
+//! [`Blocks`]: crate::cmd::Blocks
+//! [`destroy`]: crate::cmd::destroy
+//! [`unless_gone`]: crate::cmd::unless_gone
+//! [`wait_for_events`]: crate::cmd::wait_for_events
 
 // The transport.
 mod blocks;
