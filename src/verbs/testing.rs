@@ -184,7 +184,7 @@ macro_rules! recorded {
                 unsafe extern "C" fn recorded<const OP: usize, $($arg: Word),*>(
                     $($arg: $arg),*
                 ) -> c_int {
-                    record(NAMES[OP], &[$($arg.word()),*]);
+                    record(name(OP), &[$($arg.word()),*]);
                     STATUS.get()
                 }
                 recorded::<OP, $($arg),*>
@@ -198,7 +198,7 @@ macro_rules! recorded {
                 unsafe extern "C" fn recorded<const OP: usize, $($arg: Word,)* Object>(
                     $($arg: $arg),*
                 ) -> *mut Object {
-                    record(NAMES[OP], &[$($arg.word()),*]);
+                    record(name(OP), &[$($arg.word()),*]);
                     object()
                 }
                 recorded::<OP, $($arg,)* Object>
@@ -208,19 +208,82 @@ macro_rules! recorded {
             const RECORD: Self = {
                 #[allow(non_snake_case)]
                 unsafe extern "C" fn recorded<const OP: usize, $($arg: Word),*>($($arg: $arg),*) {
-                    record(NAMES[OP], &[$($arg.word()),*]);
+                    record(name(OP), &[$($arg.word()),*]);
                 }
                 recorded::<OP, $($arg),*>
             };
         }
     };
 }
+/// The same for functions that return a value of another integer type: the status.
+macro_rules! recorded_value {
+    ($($value:ty)*) => {
+        $(impl<const OP: usize, A: Word> Recorded<OP> for unsafe extern "C" fn(A) -> $value {
+            const RECORD: Self = {
+                unsafe extern "C" fn recorded<const OP: usize, A: Word>(argument: A) -> $value {
+                    record(name(OP), &[argument.word()]);
+                    STATUS.get() as $value
+                }
+                recorded::<OP, A>
+            };
+        })*
+    };
+}
+recorded_value!(u8 u16 u32 u64);
 recorded!(A);
 recorded!(A B);
 recorded!(A B C);
 recorded!(A B C D);
 recorded!(A B C D E);
 recorded!(A B C D E F);
+
+/// Members of this object have operation numbers from here on.
+const QP_MEMBERS: usize = 1000;
+const CQ_MEMBERS: usize = 2000;
+
+fn name(op: usize) -> &'static str {
+    let member = |of: &[(usize, &'static str)], offset| {
+        of.iter().find(|member| member.0 == offset).map_or("?", |member| member.1)
+    };
+    match op {
+        CQ_MEMBERS.. => member(CQ_NAMES, op - CQ_MEMBERS),
+        QP_MEMBERS.. => member(QP_NAMES, op - QP_MEMBERS),
+        _ => NAMES[op],
+    }
+}
+
+/// Defines an object whose functions record, and their names by offset.
+macro_rules! recording_members {
+    ($(#[$doc:meta])* fn $new:ident, $names:ident, $object:ident from $base:ident:
+        $($member:ident)*) => {
+        const $names: &[(usize, &str)] =
+            &[$((core::mem::offset_of!($object, $member), stringify!($member))),*];
+
+        $(#[$doc])*
+        pub(crate) fn $new() -> $object {
+            let mut object = $object::zeroed();
+            $(object.$member = Some(Recorded::<
+                { $base + core::mem::offset_of!($object, $member) },
+            >::RECORD);)*
+            object
+        }
+    };
+}
+recording_members! {
+    /// An extended QP whose functions record.
+    fn recording_qp_ex, QP_NAMES, ibv_qp_ex from QP_MEMBERS:
+    wr_atomic_cmp_swp wr_atomic_fetch_add wr_bind_mw wr_local_inv wr_rdma_read wr_rdma_write
+    wr_rdma_write_imm wr_send wr_send_imm wr_send_inv wr_send_tso wr_set_ud_addr wr_set_xrc_srqn
+    wr_set_inline_data wr_set_inline_data_list wr_set_sge wr_set_sge_list wr_start wr_complete
+    wr_abort wr_atomic_write wr_flush
+}
+recording_members! {
+    /// An extended CQ whose functions record.
+    fn recording_cq_ex, CQ_NAMES, ibv_cq_ex from CQ_MEMBERS:
+    start_poll next_poll end_poll read_opcode read_vendor_err read_byte_len read_imm_data
+    read_qp_num read_src_qp read_wc_flags read_slid read_sl read_dlid_path_bits read_completion_ts
+    read_cvlan read_flow_tag read_tm_info read_completion_wallclock_ns
+}
 
 macro_rules! recording_ops {
     ($($op:ident)*) => {

@@ -1,0 +1,134 @@
+//! Requests of the extended posting interface: between begin and end, a function per request and
+//! one per property of it. `ibv_wr_post(3)`
+//!
+//! A QP has the functions that were asked for when it was created. A request for which it has none
+//! fails like any other bad request: the end reports it, and nothing is posted.
+
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use crate::abi::export::export;
+use crate::abi::*;
+use crate::log::{VERBS_LOG_ERR, log};
+use crate::sys::errno::Errno;
+
+thread_local! {
+    /// The QP on which this thread, since the begin, called for a function that is not there.
+    static FAILED: Cell<*mut ibv_qp_ex> = const { Cell::new(ptr::null_mut()) };
+}
+
+#[cold]
+fn missing(qp: *mut ibv_qp_ex, name: &str) {
+    log!(VERBS_LOG_ERR, "{name}: the QP was created without this operation in its send_ops_flags");
+    FAILED.set(qp);
+}
+
+/// Begins a series of requests.
+pub(super) unsafe extern "C" fn ibv_wr_start(qp: *mut ibv_qp_ex) {
+    FAILED.set(ptr::null_mut());
+    // SAFETY: the caller passes an extended QP.
+    unsafe {
+        match (*qp).wr_start {
+            Some(wr_start) => wr_start(qp),
+            None => missing(qp, "ibv_wr_start"),
+        }
+    }
+}
+export!(ibv_wr_start @@ "IBVERBS_RS_1.0");
+
+/// Ends a series of requests and posts it. Returns 0, or an error number if any of them was bad, and
+/// posts nothing then.
+pub(super) unsafe extern "C" fn ibv_wr_complete(qp: *mut ibv_qp_ex) -> c_int {
+    let failed = FAILED.replace(ptr::null_mut()) == qp;
+    // SAFETY: the caller passes an extended QP after the begin.
+    unsafe {
+        match (*qp).wr_complete {
+            Some(wr_complete) if !failed => return wr_complete(qp),
+            _ => {}
+        }
+        if let Some(wr_abort) = (*qp).wr_abort {
+            wr_abort(qp);
+        }
+    }
+    Errno::EOPNOTSUPP.store();
+    libc::EOPNOTSUPP
+}
+export!(ibv_wr_complete @@ "IBVERBS_RS_1.0");
+
+/// Ends a series of requests and forgets it.
+pub(super) unsafe extern "C" fn ibv_wr_abort(qp: *mut ibv_qp_ex) {
+    FAILED.set(ptr::null_mut());
+    // SAFETY: the caller passes an extended QP after the begin.
+    unsafe {
+        if let Some(wr_abort) = (*qp).wr_abort {
+            wr_abort(qp);
+        }
+    }
+}
+export!(ibv_wr_abort @@ "IBVERBS_RS_1.0");
+
+/// Defines functions that go to a member of the QP: `fn name(arguments after the QP) => member;`.
+macro_rules! builders {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) => $member:ident;)*) => {
+        $(
+            $(#[$doc])*
+            pub(super) unsafe extern "C" fn $name(qp: *mut ibv_qp_ex $(, $arg: $type)*) {
+                // SAFETY: the caller passes an extended QP after the begin, and what the request
+                // demands.
+                unsafe {
+                    match (*qp).$member {
+                        Some(build) => build(qp $(, $arg)*),
+                        None => missing(qp, stringify!($name)),
+                    }
+                }
+            }
+            export!($name @@ "IBVERBS_RS_1.0");
+        )*
+    };
+}
+
+builders! {
+    /// Compares a remote 64-bit word and swaps it if equal.
+    fn ibv_wr_atomic_cmp_swp(rkey: u32, remote_addr: u64, compare: u64, swap: u64) =>
+        wr_atomic_cmp_swp;
+    /// Adds to a remote 64-bit word.
+    fn ibv_wr_atomic_fetch_add(rkey: u32, remote_addr: u64, add: u64) => wr_atomic_fetch_add;
+    /// Writes eight bytes to a remote place at once.
+    fn ibv_wr_atomic_write(rkey: u32, remote_addr: u64, atomic_wr: *const c_void) =>
+        wr_atomic_write;
+    /// Binds a type 2 memory window under a new key.
+    fn ibv_wr_bind_mw(mw: *mut ibv_mw, rkey: u32, bind_info: *const ibv_mw_bind_info) =>
+        wr_bind_mw;
+    /// Makes remote writes visible or persistent.
+    fn ibv_wr_flush(rkey: u32, remote_addr: u64, len: usize, r#type: u8, level: u8) => wr_flush;
+    /// Invalidates a key of this side.
+    fn ibv_wr_local_inv(invalidate_rkey: u32) => wr_local_inv;
+    /// Reads from remote memory.
+    fn ibv_wr_rdma_read(rkey: u32, remote_addr: u64) => wr_rdma_read;
+    /// Writes to remote memory.
+    fn ibv_wr_rdma_write(rkey: u32, remote_addr: u64) => wr_rdma_write;
+    /// Writes to remote memory and sends immediate data (in network order).
+    fn ibv_wr_rdma_write_imm(rkey: u32, remote_addr: u64, imm_data: u32) => wr_rdma_write_imm;
+    /// Sends.
+    fn ibv_wr_send() => wr_send;
+    /// Sends with immediate data (in network order).
+    fn ibv_wr_send_imm(imm_data: u32) => wr_send_imm;
+    /// Sends and invalidates a key of the receiver.
+    fn ibv_wr_send_inv(invalidate_rkey: u32) => wr_send_inv;
+    /// Sends as many TCP segments behind copies of a header.
+    fn ibv_wr_send_tso(hdr: *mut c_void, hdr_sz: u16, mss: u16) => wr_send_tso;
+    /// The destination of a UD request.
+    fn ibv_wr_set_ud_addr(ah: *mut ibv_ah, remote_qpn: u32, remote_qkey: u32) => wr_set_ud_addr;
+    /// The receiving SRQ of an XRC request.
+    fn ibv_wr_set_xrc_srqn(remote_srqn: u32) => wr_set_xrc_srqn;
+    /// Data that is copied now.
+    fn ibv_wr_set_inline_data(addr: *mut c_void, length: usize) => wr_set_inline_data;
+    /// Data that is copied now, from several places.
+    fn ibv_wr_set_inline_data_list(num_buf: usize, buf_list: *const ibv_data_buf) =>
+        wr_set_inline_data_list;
+    /// Data in registered memory.
+    fn ibv_wr_set_sge(lkey: u32, addr: u64, length: u32) => wr_set_sge;
+    /// Data in several places of registered memory.
+    fn ibv_wr_set_sge_list(num_sge: usize, sg_list: *const ibv_sge) => wr_set_sge_list;
+}
