@@ -142,9 +142,11 @@ fn rereg_mr(
         access_flags: memory.access as u32,
         ..Plain::zeroed()
     };
-    let response = kernel
-        .write(request, buffers)
-        .inspect_err(|errno| memory.explain_failure(kernel, *errno))?;
+    let response = kernel.write(request, buffers).inspect_err(|errno| {
+        if flags & IBV_REREG_MR_CHANGE_TRANSLATION != 0 {
+            memory.explain_failure(kernel, *errno);
+        }
+    })?;
     mr.ibv_mr.lkey = response.lkey;
     mr.ibv_mr.rkey = response.rkey;
     if let Some(pd) = new_pd {

@@ -10,7 +10,6 @@ use core::ffi::{c_int, c_uint, c_void};
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::fork;
-use crate::log::{self, VERBS_LOG_WARN, log};
 use crate::provider_api::call_op;
 use crate::sys::errno::{Errno, Result, ReturnPointer, from_null};
 use crate::uapi::*;
@@ -138,29 +137,10 @@ fn marked<T>(
         return register();
     }
     fork::dontfork(addr, length)?;
-    register().inspect_err(|errno| {
+    register().inspect_err(|_| {
         // The first error counts.
         let _ = fork::dofork(addr, length);
-        explain(*errno, length);
     })
-}
-
-/// Says what may be behind a failed registration.
-fn explain(errno: Errno, length: usize) {
-    if errno != Errno::ENOMEM || !log::enabled(VERBS_LOG_WARN) {
-        return;
-    }
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: there is room for the limit.
-    let status = unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &mut limit) };
-    if status == 0 && limit.rlim_cur != libc::RLIM_INFINITY {
-        log!(
-            VERBS_LOG_WARN,
-            "registration of {length} bytes failed for lack of memory; the limit on locked memory \
-             (RLIMIT_MEMLOCK, `ulimit -l`) is {} bytes for all registrations together",
-            limit.rlim_cur,
-        );
-    }
 }
 
 /// Sets the library's members of a new region. `device_start` is the address by which the device
@@ -255,7 +235,6 @@ unsafe fn reregister(
     };
     if status != 0 {
         let errno = if status > 0 { Errno(status) } else { Errno::last() };
-        explain(errno, length);
         return Err(match mark_new.then(|| fork::dofork(addr, length)) {
             Some(Err(_)) => (IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW, errno),
             _ => (IBV_REREG_MR_ERR_CMD, errno),
