@@ -67,9 +67,6 @@ export!(ibv_resolve_eth_l2_from_gid @@ "IBVERBS_1.1");
 /// Resolves a destination as seen from an address of ours, which is best looked for on the
 /// interface `hint` (0: no idea).
 fn resolve(source: IpAddr, hint: u32, destination: IpAddr) -> Result<Resolved> {
-    if destination.is_unspecified() || source.is_unspecified() {
-        return Err(Errno::EINVAL);
-    }
     let mut netlink = Socket::open(libc::NETLINK_ROUTE)?;
     let replies = netlink.query(rtnetlink::own_addresses_request(source))?;
     let own = || replies.messages().filter_map(|message| rtnetlink::own_address(&message));
@@ -149,6 +146,10 @@ fn route_to(
     interface: u32,
     destination: IpAddr,
 ) -> Result<Route> {
+    // To the kernel this is the host itself, or everything.
+    if destination.is_unspecified() {
+        return Err(Errno(libc::ENETUNREACH));
+    }
     let replies = netlink.query(rtnetlink::route_request(destination, source, interface))?;
     let route = replies.messages().find_map(|message| rtnetlink::route(&message));
     route.ok_or(Errno(libc::ENETUNREACH))

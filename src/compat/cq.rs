@@ -106,8 +106,11 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     use super::*;
+    use crate::cmd::fake::{self as kernel, Form, TestContext};
     use crate::compat::testing::Old;
+    use crate::compat::{context, device};
     use crate::sys::errno::Errno;
+    use crate::uapi::*;
     use crate::verbs::testing::{Call, Fake, new_cq, words};
 
     /// The context that a program gives its CQ.
@@ -168,6 +171,29 @@ mod tests {
             assert_eq!(destroy_cq(cq), 0);
         }
         assert_eq!(channel.refcnt, 0);
+    }
+
+    #[test]
+    fn a_channel_can_be_created_through_the_old_context() {
+        let real = TestContext::new(Form::Write);
+        let mut device = ibv_device::zeroed();
+        let device = device::new_device(&mut device).unwrap();
+        kernel::answer(|call| {
+            if let kernel::Call::Write(write) = call {
+                write.respond(&ib_uverbs_create_comp_channel_resp { fd: u32::MAX });
+            }
+            kernel::Reply::Done
+        });
+        // SAFETY: a live device and a live real context, which is not closed with the old one.
+        unsafe {
+            let old = context::open(device, |_| real.get()).unwrap();
+            let channel = verbs::comp_channel::ibv_create_comp_channel(old.cast());
+            assert_eq!(((*channel).context, (*channel).fd), (real.get(), -1));
+            libc::free(channel.cast());
+            assert_eq!(context::close(old, |_| 0), 0);
+            device::put(device);
+        }
+        assert_eq!(kernel::calls(), ["write n=16 cmd=11 in=4 out=1"]);
     }
 
     #[test]

@@ -178,9 +178,9 @@ mod tests {
         unsafe {
             let list = wrap(real.as_mut_ptr(), 2).unwrap();
             assert_eq!(list.sub(1).read().cast(), real.as_mut_ptr());
-            for place in 0..2 {
+            for (place, real) in real.iter().take(2).enumerate() {
                 let device = list.add(place).read();
-                assert_eq!((*device).real_device, real[place]);
+                assert_eq!((*device).real_device, *real);
                 assert!((*device).obsolete_sysfs_dev.is_null());
                 assert!((*device)._ops._dummy1.is_none());
             }

@@ -15,7 +15,9 @@ use crate::verbs::event::{acknowledge, read_event};
 use crate::verbs::refuse;
 
 /// Creates a completion channel; NULL with `errno` on failure. `ibv_create_comp_channel(3)`
-unsafe extern "C" fn ibv_create_comp_channel(context: *mut ibv_context) -> *mut ibv_comp_channel {
+pub(crate) unsafe extern "C" fn ibv_create_comp_channel(
+    context: *mut ibv_context,
+) -> *mut ibv_comp_channel {
     // Programs of both interfaces call this, each with its own context.
     // SAFETY: the caller passes a context.
     unsafe { create(real_context(context)) }.or_null()
