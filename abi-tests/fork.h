@@ -1,0 +1,106 @@
+/* What the fork programs share: memory flags as the kernel shows them, and no RDMA netlink. */
+#ifndef ABI_TESTS_FORK_H
+#define ABI_TESTS_FORK_H
+
+#include "common.h"
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* Exported, but declared in no installed header. */
+int ibv_dontfork_range(void *base, size_t size);
+int ibv_dofork_range(void *base, size_t size);
+
+enum { PAGE = 4096 };
+
+/* Whether the mapping around `address` is left out of children: flag "dc" in smaps. */
+static inline int not_copied(const void *address)
+{
+	FILE *smaps = NEED(fopen("/proc/self/smaps", "re"));
+	uintptr_t from, to, at = (uintptr_t)address;
+	bool inside = false;
+	char line[512];
+	int found = -1;
+
+	while (found < 0 && fgets(line, sizeof(line), smaps)) {
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
+			inside = from <= at && at < to;
+		else if (inside && !strncmp(line, "VmFlags:", 8))
+			found = strstr(line, " dc") != NULL;
+	}
+	fclose(smaps);
+	return found;
+}
+
+/* A letter per page: '.' copied by fork, 'D' not, '?' not mapped. */
+static inline void show_pages(const char *what, const char *from, int pages, size_t page)
+{
+	printf("%-34s ", what);
+	for (int i = 0; i < pages; i++) {
+		int flag = not_copied(from + i * page);
+
+		putchar(flag < 0 ? '?' : flag ? 'D' : '.');
+	}
+	putchar('\n');
+}
+
+/*
+ * From now on this process cannot open a netlink socket of the RDMA family, as on a kernel that
+ * has none, so that the library cannot learn that the kernel copies registered pages on fork.
+ */
+static inline void forbid_rdma_netlink(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 5),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NETLINK_RDMA, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPROTONOSUPPORT),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = sizeof(filter) / sizeof(*filter), .filter = filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+		perror("seccomp");
+		exit(3);
+	}
+}
+
+static inline const char *fork_status(void)
+{
+	static const char *const name[] = { "disabled", "enabled", "unneeded" };
+	unsigned status = ibv_is_fork_initialized();
+
+	return status < 3 ? name[status] : "?";
+}
+
+/* What a child finds at `address`: the byte, or that it may not look. */
+static inline void show_child(const char *what, const char *address)
+{
+	pid_t child;
+	int status = 0;
+
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_DUMPABLE, 0);
+		_exit(*(volatile const unsigned char *)address);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	if (WIFSIGNALED(status))
+		printf("%s: child dies of signal %d\n", what, WTERMSIG(status));
+	else
+		printf("%s: child reads %d\n", what, WEXITSTATUS(status));
+}
+
+#endif
