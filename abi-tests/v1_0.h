@@ -140,56 +140,50 @@ _Static_assert(sizeof(struct device_1_0) == 40 && sizeof(struct context_1_0) == 
 	       sizeof(struct qp_init_attr_1_0) == 64 && sizeof(struct send_wr_1_0) == 72 &&
 	       sizeof(struct ops_1_0) == 216, "the layouts of IBVERBS_1.0 on 64-bit machines");
 
+/* Macros of today that have the names of functions. */
+#undef ibv_query_port
+#undef ibv_reg_mr
+
 /* Looked up with version IBVERBS_1.0 by load_1_0(). */
 static struct {
-	struct device_1_0 **(*get_device_list)(int *count);
-	void (*free_device_list)(struct device_1_0 **list);
-	const char *(*get_device_name)(struct device_1_0 *device);
-	uint64_t (*get_device_guid)(struct device_1_0 *device);
-	struct context_1_0 *(*open_device)(struct device_1_0 *device);
-	int (*close_device)(struct context_1_0 *context);
-	int (*get_async_event)(struct context_1_0 *context, struct ibv_async_event *event);
-	void (*ack_async_event)(struct ibv_async_event *event);
-	int (*query_device)(struct context_1_0 *context, struct ibv_device_attr *attr);
-	int (*query_port)(struct context_1_0 *context, uint8_t port, struct ibv_port_attr *attr);
-	int (*query_gid)(struct context_1_0 *context, uint8_t port, int index, union ibv_gid *gid);
-	int (*query_pkey)(struct context_1_0 *context, uint8_t port, int index, uint16_t *pkey);
-	struct pd_1_0 *(*alloc_pd)(struct context_1_0 *context);
-	int (*dealloc_pd)(struct pd_1_0 *pd);
-	struct mr_1_0 *(*reg_mr)(struct pd_1_0 *pd, void *addr, size_t length, int access);
-	int (*dereg_mr)(struct mr_1_0 *mr);
+	struct device_1_0 **(*ibv_get_device_list)(int *count);
+	void (*ibv_free_device_list)(struct device_1_0 **list);
+	const char *(*ibv_get_device_name)(struct device_1_0 *device);
+	uint64_t (*ibv_get_device_guid)(struct device_1_0 *device);
+	struct context_1_0 *(*ibv_open_device)(struct device_1_0 *device);
+	int (*ibv_close_device)(struct context_1_0 *context);
+	int (*ibv_get_async_event)(struct context_1_0 *context, struct ibv_async_event *event);
+	void (*ibv_ack_async_event)(struct ibv_async_event *event);
+	int (*ibv_query_device)(struct context_1_0 *context, struct ibv_device_attr *attr);
+	int (*ibv_query_port)(struct context_1_0 *context, uint8_t port, struct ibv_port_attr *attr);
+	int (*ibv_query_gid)(struct context_1_0 *context, uint8_t port, int index, union ibv_gid *gid);
+	int (*ibv_query_pkey)(struct context_1_0 *context, uint8_t port, int index, uint16_t *pkey);
+	struct pd_1_0 *(*ibv_alloc_pd)(struct context_1_0 *context);
+	int (*ibv_dealloc_pd)(struct pd_1_0 *pd);
+	struct mr_1_0 *(*ibv_reg_mr)(struct pd_1_0 *pd, void *addr, size_t length, int access);
+	int (*ibv_dereg_mr)(struct mr_1_0 *mr);
 	/* This one never had a wrapper: it takes the context of today. */
-	struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *context);
-	int (*destroy_comp_channel)(struct ibv_comp_channel *channel);
-	struct cq_1_0 *(*create_cq)(struct context_1_0 *context, int cqe, void *cq_context,
+	struct ibv_comp_channel *(*ibv_create_comp_channel)(struct ibv_context *context);
+	int (*ibv_destroy_comp_channel)(struct ibv_comp_channel *channel);
+	struct cq_1_0 *(*ibv_create_cq)(struct context_1_0 *context, int cqe, void *cq_context,
 				    struct ibv_comp_channel *channel, int vector);
-	int (*resize_cq)(struct cq_1_0 *cq, int cqe);
-	int (*destroy_cq)(struct cq_1_0 *cq);
-	int (*get_cq_event)(struct ibv_comp_channel *channel, struct cq_1_0 **cq, void **context);
-	void (*ack_cq_events)(struct cq_1_0 *cq, unsigned int count);
-	struct srq_1_0 *(*create_srq)(struct pd_1_0 *pd, struct ibv_srq_init_attr *attr);
-	int (*modify_srq)(struct srq_1_0 *srq, struct ibv_srq_attr *attr, int mask);
-	int (*query_srq)(struct srq_1_0 *srq, struct ibv_srq_attr *attr);
-	int (*destroy_srq)(struct srq_1_0 *srq);
-	struct qp_1_0 *(*create_qp)(struct pd_1_0 *pd, struct qp_init_attr_1_0 *attr);
-	int (*query_qp)(struct qp_1_0 *qp, struct ibv_qp_attr *attr, int mask,
+	int (*ibv_resize_cq)(struct cq_1_0 *cq, int cqe);
+	int (*ibv_destroy_cq)(struct cq_1_0 *cq);
+	int (*ibv_get_cq_event)(struct ibv_comp_channel *channel, struct cq_1_0 **cq, void **context);
+	void (*ibv_ack_cq_events)(struct cq_1_0 *cq, unsigned int count);
+	struct srq_1_0 *(*ibv_create_srq)(struct pd_1_0 *pd, struct ibv_srq_init_attr *attr);
+	int (*ibv_modify_srq)(struct srq_1_0 *srq, struct ibv_srq_attr *attr, int mask);
+	int (*ibv_query_srq)(struct srq_1_0 *srq, struct ibv_srq_attr *attr);
+	int (*ibv_destroy_srq)(struct srq_1_0 *srq);
+	struct qp_1_0 *(*ibv_create_qp)(struct pd_1_0 *pd, struct qp_init_attr_1_0 *attr);
+	int (*ibv_query_qp)(struct qp_1_0 *qp, struct ibv_qp_attr *attr, int mask,
 			struct qp_init_attr_1_0 *init);
-	int (*modify_qp)(struct qp_1_0 *qp, struct ibv_qp_attr *attr, int mask);
-	int (*destroy_qp)(struct qp_1_0 *qp);
-	struct ah_1_0 *(*create_ah)(struct pd_1_0 *pd, struct ibv_ah_attr *attr);
-	int (*destroy_ah)(struct ah_1_0 *ah);
-	int (*attach_mcast)(struct qp_1_0 *qp, union ibv_gid *gid, uint16_t lid);
-	int (*detach_mcast)(struct qp_1_0 *qp, union ibv_gid *gid, uint16_t lid);
+	int (*ibv_modify_qp)(struct qp_1_0 *qp, struct ibv_qp_attr *attr, int mask);
+	int (*ibv_destroy_qp)(struct qp_1_0 *qp);
+	struct ah_1_0 *(*ibv_create_ah)(struct pd_1_0 *pd, struct ibv_ah_attr *attr);
+	int (*ibv_destroy_ah)(struct ah_1_0 *ah);
+	int (*ibv_attach_mcast)(struct qp_1_0 *qp, union ibv_gid *gid, uint16_t lid);
+	int (*ibv_detach_mcast)(struct qp_1_0 *qp, union ibv_gid *gid, uint16_t lid);
 } v1;
-
-#define NAMES_1_0(NAME)                                                                            \
-	NAME(get_device_list) NAME(free_device_list) NAME(get_device_name) NAME(get_device_guid)   \
-	NAME(open_device) NAME(close_device) NAME(get_async_event) NAME(ack_async_event)           \
-	NAME(query_device) NAME(query_port) NAME(query_gid) NAME(query_pkey) NAME(alloc_pd)        \
-	NAME(dealloc_pd) NAME(reg_mr) NAME(dereg_mr) NAME(create_comp_channel)                     \
-	NAME(destroy_comp_channel) NAME(create_cq) NAME(resize_cq) NAME(destroy_cq)                \
-	NAME(get_cq_event) NAME(ack_cq_events) NAME(create_srq) NAME(modify_srq) NAME(query_srq)   \
-	NAME(destroy_srq) NAME(create_qp) NAME(query_qp) NAME(modify_qp) NAME(destroy_qp)          \
-	NAME(create_ah) NAME(destroy_ah) NAME(attach_mcast) NAME(detach_mcast)
 
 #endif

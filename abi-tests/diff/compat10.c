@@ -20,36 +20,45 @@ static void load_1_0(void)
 {
 	void *library = NEED(dlopen("libibverbs.so.1", RTLD_NOW));
 
-#define LOAD(name) *(void **)&v1.name = NEED(dlvsym(library, "ibv_" #name, "IBVERBS_1.0"));
-	NAMES_1_0(LOAD)
+#define LOAD(name) *(void **)&v1.name = NEED(dlvsym(library, #name, "IBVERBS_1.0"));
+	LOAD(ibv_get_device_list) LOAD(ibv_free_device_list) LOAD(ibv_get_device_name)
+	LOAD(ibv_get_device_guid) LOAD(ibv_open_device) LOAD(ibv_close_device)
+	LOAD(ibv_get_async_event) LOAD(ibv_ack_async_event) LOAD(ibv_query_device)
+	LOAD(ibv_query_port) LOAD(ibv_query_gid) LOAD(ibv_query_pkey) LOAD(ibv_alloc_pd)
+	LOAD(ibv_dealloc_pd) LOAD(ibv_reg_mr) LOAD(ibv_dereg_mr) LOAD(ibv_create_comp_channel)
+	LOAD(ibv_destroy_comp_channel) LOAD(ibv_create_cq) LOAD(ibv_resize_cq)
+	LOAD(ibv_destroy_cq) LOAD(ibv_get_cq_event) LOAD(ibv_ack_cq_events) LOAD(ibv_create_srq)
+	LOAD(ibv_modify_srq) LOAD(ibv_query_srq) LOAD(ibv_destroy_srq) LOAD(ibv_create_qp)
+	LOAD(ibv_query_qp) LOAD(ibv_modify_qp) LOAD(ibv_destroy_qp) LOAD(ibv_create_ah)
+	LOAD(ibv_destroy_ah) LOAD(ibv_attach_mcast) LOAD(ibv_detach_mcast)
 }
 
 static void devices(const char *name)
 {
 	int n = -1;
-	struct device_1_0 **list = NEED(v1.get_device_list(&n)), *device = NULL;
+	struct device_1_0 **list = NEED(v1.ibv_get_device_list(&n)), *device = NULL;
 
 	section("device list");
 	printf("%d devices\n", n);
 	for (int i = 0; i < n; i++) {
-		printf("%s guid %s\n", v1.get_device_name(list[i]),
-		       v1.get_device_guid(list[i]) ? "set" : "0");
+		printf("%s guid %s\n", v1.ibv_get_device_name(list[i]),
+		       v1.ibv_get_device_guid(list[i]) ? "set" : "0");
 		CHECK(!list[i]->obsolete[0] && !list[i]->obsolete[1] && list[i]->real);
-		CHECK(v1.get_device_name(list[i]) == ibv_get_device_name(list[i]->real));
-		CHECK(v1.get_device_guid(list[i]) == ibv_get_device_guid(list[i]->real));
-		if (!strcmp(v1.get_device_name(list[i]), name))
+		CHECK(v1.ibv_get_device_name(list[i]) == ibv_get_device_name(list[i]->real));
+		CHECK(v1.ibv_get_device_guid(list[i]) == ibv_get_device_guid(list[i]->real));
+		if (!strcmp(v1.ibv_get_device_name(list[i]), name))
 			device = list[i];
 	}
 	CHECK(!list[n]);
-	context = PTR("open_device", v1.open_device(NEED(device)));
+	context = PTR("open_device", v1.ibv_open_device(NEED(device)));
 	CHECK(context->device == device && context->real->device == device->real);
 	printf("ops poll %d notify %d srq %d send %d recv %d\n", !!context->ops.poll_cq,
 	       !!context->ops.req_notify_cq, !!context->ops.post_srq_recv,
 	       !!context->ops.post_send, !!context->ops.post_recv);
-	struct device_1_0 **second = NEED(v1.get_device_list(NULL));
+	struct device_1_0 **second = NEED(v1.ibv_get_device_list(NULL));
 
-	v1.free_device_list(second);
-	v1.free_device_list(list);
+	v1.ibv_free_device_list(second);
+	v1.ibv_free_device_list(list);
 }
 
 static void queries(void)
@@ -62,20 +71,20 @@ static void queries(void)
 	uint16_t pkey = 0;
 
 	section("queries");
-	ERR("query_device", v1.query_device(context, &attr));
+	ERR("query_device", v1.ibv_query_device(context, &attr));
 	printf("cqe %d qp %d ports %d\n", attr.max_cqe, attr.max_qp, attr.phys_port_cnt);
 	memset(&port, 0xa5, sizeof(port));
-	ERR("query_port", v1.query_port(context, 1, &port));
+	ERR("query_port", v1.ibv_query_port(context, 1, &port));
 	while (touched && bytes[touched - 1] == 0xa5)
 		touched--;
 	printf("state %d gids %d touched %zu\n", port.state, port.gid_tbl_len, touched);
-	ERR("query_port 2", v1.query_port(context, 2, &port));
-	MINUS("query_pkey", v1.query_pkey(context, 1, 0, &pkey));
+	ERR("query_port 2", v1.ibv_query_port(context, 2, &port));
+	MINUS("query_pkey", v1.ibv_query_pkey(context, 1, 0, &pkey));
 	printf("pkey %04x\n", pkey);
-	MINUS("query_pkey 7", v1.query_pkey(context, 1, 7, &pkey));
-	MINUS("query_gid 5000", v1.query_gid(context, 1, 5000, &gid));
+	MINUS("query_pkey 7", v1.ibv_query_pkey(context, 1, 7, &pkey));
+	MINUS("query_gid 5000", v1.ibv_query_gid(context, 1, 5000, &gid));
 	for (int i = 0; i < 4 && gid_index < 0; i++)
-		if (!v1.query_gid(context, 1, i, &gid) && !memcmp(gid.raw, mapped, 12))
+		if (!v1.ibv_query_gid(context, 1, i, &gid) && !memcmp(gid.raw, mapped, 12))
 			gid_index = i;
 	printf("gid at %d\n", gid_index);
 }
@@ -83,15 +92,15 @@ static void queries(void)
 static void memory(void)
 {
 	section("memory");
-	pd = PTR("alloc_pd", v1.alloc_pd(context));
+	pd = PTR("alloc_pd", v1.ibv_alloc_pd(context));
 	CHECK(pd->context == context);
 	CHECK(pd->real->context == context->real);
-	PTR("reg_mr, bad access", v1.reg_mr(pd, buffer, sizeof(buffer), 1 << 15));
-	PTR("reg_mr, no memory", v1.reg_mr(pd, (void *)4096, 4096, 1));
-	mr = PTR("reg_mr", v1.reg_mr(pd, buffer, sizeof(buffer), ALL_ACCESS));
+	PTR("reg_mr, bad access", v1.ibv_reg_mr(pd, buffer, sizeof(buffer), 1 << 15));
+	PTR("reg_mr, no memory", v1.ibv_reg_mr(pd, (void *)4096, 4096, 1));
+	mr = PTR("reg_mr", v1.ibv_reg_mr(pd, buffer, sizeof(buffer), ALL_ACCESS));
 	CHECK(mr->context == context && mr->pd == pd && mr->lkey == mr->real->lkey &&
 	      mr->rkey == mr->real->rkey);
-	ERR("dealloc_pd", v1.dealloc_pd(pd));
+	ERR("dealloc_pd", v1.ibv_dealloc_pd(pd));
 }
 
 static int poll_1_0(struct cq_1_0 *cq, struct ibv_wc *wc)
@@ -110,7 +119,7 @@ static struct qp_1_0 *make_qp(enum ibv_qp_type type, struct cq_1_0 *cq, struct s
 		.srq = srq, .qp_type = type,
 		.cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 2,
 			 .max_recv_sge = 2, .max_inline_data = 16 } };
-	struct qp_1_0 *qp = PTR("create_qp", v1.create_qp(pd, &init));
+	struct qp_1_0 *qp = PTR("create_qp", v1.ibv_create_qp(pd, &init));
 
 	printf("cap %u %u %u %u %u\n", init.cap.max_send_wr, init.cap.max_recv_wr,
 	       init.cap.max_send_sge, init.cap.max_recv_sge, init.cap.max_inline_data);
@@ -129,7 +138,7 @@ static void connect_1_0(struct qp_1_0 *qp)
 		.qp_access_flags = ALL_ACCESS & ~IBV_ACCESS_MW_BIND,
 	};
 
-	ERR("to INIT", v1.modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+	ERR("to INIT", v1.ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 				    (rc ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY)));
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num,
@@ -137,13 +146,13 @@ static void connect_1_0(struct qp_1_0 *qp)
 		.ah_attr = { .is_global = 1, .port_num = 1,
 			     .grh = { .dgid = gid, .sgid_index = gid_index, .hop_limit = 9 } },
 	};
-	ERR("to RTR", v1.modify_qp(qp, &attr, IBV_QP_STATE |
+	ERR("to RTR", v1.ibv_modify_qp(qp, &attr, IBV_QP_STATE |
 				   (rc ? IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 					 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 					 IBV_QP_MIN_RNR_TIMER : 0)));
 	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .sq_psn = 7, .timeout = 14,
 				     .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1 };
-	ERR("to RTS", v1.modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
+	ERR("to RTS", v1.ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
 				   (rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 					 IBV_QP_MAX_QP_RD_ATOMIC : 0)));
 	CHECK(qp->real->state == IBV_QPS_RTS);
@@ -151,8 +160,8 @@ static void connect_1_0(struct qp_1_0 *qp)
 
 static void reliable(void)
 {
-	struct ibv_comp_channel *channel = PTR("create_comp_channel", v1.create_comp_channel(context->real));
-	struct cq_1_0 *cq = PTR("create_cq", v1.create_cq(context, 10, &mr, channel, 0)), *from;
+	struct ibv_comp_channel *channel = PTR("create_comp_channel", v1.ibv_create_comp_channel(context->real));
+	struct cq_1_0 *cq = PTR("create_cq", v1.ibv_create_cq(context, 10, &mr, channel, 0)), *from;
 	struct qp_1_0 *qp;
 	struct ibv_sge sge[2] = {
 		{ .addr = (uintptr_t)&buffer[0], .length = 8, .lkey = mr->lkey },
@@ -168,7 +177,7 @@ static void reliable(void)
 
 	section("RC");
 	CHECK(cq->context == context && cq->cq_context == &mr);
-	ERR("resize_cq", v1.resize_cq(cq, 40));
+	ERR("resize_cq", v1.ibv_resize_cq(cq, 40));
 	printf("real cqe %d\n", cq->real->cqe);
 	qp = make_qp(IBV_QPT_RC, cq, NULL);
 	connect_1_0(qp);
@@ -176,9 +185,9 @@ static void reliable(void)
 	buffer[0] = 0x1122334455667788;
 	ERR("post_recv", context->ops.post_recv(qp, &recv, &bad_recv));
 	ERR("post_send", context->ops.post_send(qp, &send, &bad_send));
-	MINUS("get_cq_event", v1.get_cq_event(channel, &from, &cq_context));
+	MINUS("get_cq_event", v1.ibv_get_cq_event(channel, &from, &cq_context));
 	CHECK(from == cq && cq_context == &mr);
-	v1.ack_cq_events(from, 1);
+	v1.ibv_ack_cq_events(from, 1);
 	for (int i = 0; i < 2; i++) {
 		CHECK(poll_1_0(cq, &wc) == 1);
 		CHECK(wc.status == IBV_WC_SUCCESS && wc.qp_num == qp->qp_num);
@@ -231,18 +240,18 @@ static void reliable(void)
 	ERR("post_recv, second bad", context->ops.post_recv(qp, &recv, &bad));
 	CHECK(bad == &many);
 
-	ERR("destroy_comp_channel", v1.destroy_comp_channel(channel));
-	ERR("destroy_cq in use", v1.destroy_cq(cq));
-	ERR("destroy_qp", v1.destroy_qp(qp));
-	ERR("destroy_cq", v1.destroy_cq(cq));
-	ERR("destroy_comp_channel", v1.destroy_comp_channel(channel));
+	ERR("destroy_comp_channel", v1.ibv_destroy_comp_channel(channel));
+	ERR("destroy_cq in use", v1.ibv_destroy_cq(cq));
+	ERR("destroy_qp", v1.ibv_destroy_qp(qp));
+	ERR("destroy_cq", v1.ibv_destroy_cq(cq));
+	ERR("destroy_comp_channel", v1.ibv_destroy_comp_channel(channel));
 }
 
 static void shared(const char *peer)
 {
-	struct cq_1_0 *cq = NEED(v1.create_cq(context, 10, NULL, NULL, 0));
+	struct cq_1_0 *cq = NEED(v1.ibv_create_cq(context, 10, NULL, NULL, 0));
 	struct ibv_srq_init_attr init = { .srq_context = &cq, .attr = { .max_wr = 4, .max_sge = 1 } };
-	struct srq_1_0 *srq = PTR("create_srq", v1.create_srq(pd, &init));
+	struct srq_1_0 *srq = PTR("create_srq", v1.ibv_create_srq(pd, &init));
 	struct ibv_srq_attr attr = { .srq_limit = 2 };
 	struct ibv_sge sge = { .addr = (uintptr_t)buffer, .length = 8, .lkey = mr->lkey };
 	struct recv_wr_1_0 recv = { .sg_list = &sge, .num_sge = 1 }, *bad_recv;
@@ -258,51 +267,51 @@ static void shared(const char *peer)
 	qp = make_qp(IBV_QPT_RC, cq, srq);
 	connect_1_0(qp);
 	/* The original looks into the SRQ, so there has to be one. */
-	ERR("query_qp", v1.query_qp(qp, &qp_attr, IBV_QP_STATE | IBV_QP_AV, &qp_init));
+	ERR("query_qp", v1.ibv_query_qp(qp, &qp_attr, IBV_QP_STATE | IBV_QP_AV, &qp_init));
 	CHECK(qp_init.send_cq == cq && qp_init.recv_cq == cq && qp_init.srq == srq && qp_init.qp_context == &gid);
 	printf("state %d mtu %d type %d sig %d sends %u hops %u\n", qp_attr.qp_state, qp_attr.path_mtu,
 	       qp_init.qp_type, qp_init.sq_sig_all, qp_init.cap.max_send_wr, qp_attr.ah_attr.grh.hop_limit);
 	for (int i = 0; i < 3; i++)
 		ERR("post_srq_recv", context->ops.post_srq_recv(srq, &recv, &bad_recv));
-	ERR("modify_srq", v1.modify_srq(srq, &attr, IBV_SRQ_LIMIT));
-	ERR("query_srq", v1.query_srq(srq, &attr));
+	ERR("modify_srq", v1.ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	ERR("query_srq", v1.ibv_query_srq(srq, &attr));
 	printf("wr %u sge %u limit %u\n", attr.max_wr, attr.max_sge, attr.srq_limit);
 	for (int i = 0; i < 2; i++) {
 		CHECK(!context->ops.post_send(qp, &send, &bad));
 		CHECK(poll_1_0(cq, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
 	}
 	CHECK(readable(context->real->async_fd, 2000));
-	MINUS("get_async_event", v1.get_async_event(context, &event));
+	MINUS("get_async_event", v1.ibv_get_async_event(context, &event));
 	printf("type %d\n", event.event_type);
 	CHECK((void *)event.element.srq == srq);
-	v1.ack_async_event(&event);
+	v1.ibv_ack_async_event(&event);
 
 	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
 
-	ERR("to ERR", v1.modify_qp(qp, &error, IBV_QP_STATE));
+	ERR("to ERR", v1.ibv_modify_qp(qp, &error, IBV_QP_STATE));
 	CHECK(readable(context->real->async_fd, 2000));
-	MINUS("get_async_event", v1.get_async_event(context, &event));
+	MINUS("get_async_event", v1.ibv_get_async_event(context, &event));
 	printf("type %d\n", event.event_type);
 	CHECK((void *)event.element.qp == qp);
-	v1.ack_async_event(&event);
-	ERR("destroy_srq in use", v1.destroy_srq(srq));
-	ERR("destroy_qp", v1.destroy_qp(qp));
-	ERR("destroy_srq", v1.destroy_srq(srq));
+	v1.ibv_ack_async_event(&event);
+	ERR("destroy_srq in use", v1.ibv_destroy_srq(srq));
+	ERR("destroy_qp", v1.ibv_destroy_qp(qp));
+	ERR("destroy_srq", v1.ibv_destroy_srq(srq));
 
 	char command[64];
 
 	snprintf(command, sizeof(command), "ip link set %s down; ip link set %s up", peer, peer);
 	CHECK(!system(command));
 	CHECK(readable(context->real->async_fd, 2000));
-	MINUS("get_async_event", v1.get_async_event(context, &event));
+	MINUS("get_async_event", v1.ibv_get_async_event(context, &event));
 	printf("type %d port %d\n", event.event_type, event.element.port_num);
-	v1.ack_async_event(&event);
-	ERR("destroy_cq", v1.destroy_cq(cq));
+	v1.ibv_ack_async_event(&event);
+	ERR("destroy_cq", v1.ibv_destroy_cq(cq));
 }
 
 static void datagrams(void)
 {
-	struct cq_1_0 *cq = NEED(v1.create_cq(context, 10, NULL, NULL, 0));
+	struct cq_1_0 *cq = NEED(v1.ibv_create_cq(context, 10, NULL, NULL, 0));
 	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1,
 		.grh = { .dgid = gid, .sgid_index = gid_index, .hop_limit = 9 } };
 	struct ibv_sge sge[2] = {
@@ -318,10 +327,10 @@ static void datagrams(void)
 	struct ibv_wc wc;
 
 	section("UD");
-	ah = PTR("create_ah", v1.create_ah(pd, &attr));
+	ah = PTR("create_ah", v1.ibv_create_ah(pd, &attr));
 	CHECK(ah->context == context && ah->pd == pd);
 	attr.port_num = 9;
-	PTR("create_ah, port 9", v1.create_ah(pd, &attr));
+	PTR("create_ah, port 9", v1.ibv_create_ah(pd, &attr));
 	qp = make_qp(IBV_QPT_UD, cq, NULL);
 	connect_1_0(qp);
 	buffer[0] = 4711;
@@ -337,12 +346,12 @@ static void datagrams(void)
 			CHECK(wc.src_qp == qp->qp_num && buffer[55] == 4711);
 		}
 	}
-	ERR("attach_mcast", v1.attach_mcast(qp, &group, 0));
-	ERR("detach_mcast", v1.detach_mcast(qp, &group, 0));
-	ERR("detach_mcast again", v1.detach_mcast(qp, &group, 0));
-	ERR("destroy_qp", v1.destroy_qp(qp));
-	ERR("destroy_ah", v1.destroy_ah(ah));
-	ERR("destroy_cq", v1.destroy_cq(cq));
+	ERR("attach_mcast", v1.ibv_attach_mcast(qp, &group, 0));
+	ERR("detach_mcast", v1.ibv_detach_mcast(qp, &group, 0));
+	ERR("detach_mcast again", v1.ibv_detach_mcast(qp, &group, 0));
+	ERR("destroy_qp", v1.ibv_destroy_qp(qp));
+	ERR("destroy_ah", v1.ibv_destroy_ah(ah));
+	ERR("destroy_cq", v1.ibv_destroy_cq(cq));
 }
 
 int main(int argc, char **argv)
@@ -358,8 +367,8 @@ int main(int argc, char **argv)
 	shared(argv[2]);
 	datagrams();
 	section("end");
-	ERR("dereg_mr", v1.dereg_mr(mr));
-	ERR("dealloc_pd", v1.dealloc_pd(pd));
-	MINUS("close_device", v1.close_device(context));
+	ERR("dereg_mr", v1.ibv_dereg_mr(mr));
+	ERR("dealloc_pd", v1.ibv_dealloc_pd(pd));
+	MINUS("close_device", v1.ibv_close_device(context));
 	return finish();
 }

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""Runs the test programs with two libraries in turn and compares what they print.
+
+usage: run.py PROGRAMS RESULTS OURS [--only PART]... [--sets SET,...]
+
+PROGRAMS is the folder with the compiled programs, RESULTS a folder for what they print, OURS a
+folder with the libibverbs.so.1 under test, or "" to compare the installed library with itself.
+The sets are diff (both libraries, equal output), ours (ours alone, has to succeed), life (ours
+alone, under valgrind). To be run as root in the virtual machine, where rxe0 is on veth0 and rxe1
+on veth1, the two ends of one pair.
+"""
+
+import argparse
+import difflib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# Seconds that a program may take; a program that takes longer hangs.
+PATIENCE = 120
+
+
+class Case:
+    """A program with arguments and environment, run under a name of its own."""
+
+    def __init__(self, name, *argv, env=None, patience=PATIENCE):
+        self.name = name
+        self.argv = argv
+        self.env = env or {}
+        self.patience = patience
+
+
+def fork_cases():
+    """Every moment to ask for fork support, with and without a kernel that needs none."""
+    environments = {
+        "": {},
+        "-env": {"RDMAV_FORK_SAFE": "1"},
+        "-env0": {"RDMAV_FORK_SAFE": "0"},
+        "-envempty": {"RDMAV_FORK_SAFE": ""},
+        "-ibv": {"IBV_FORK_SAFE": "yes"},
+        "-both": {"IBV_FORK_SAFE": "1", "RDMAV_FORK_SAFE": "0"},
+        "-huge": {"RDMAV_FORK_SAFE": "1", "RDMAV_HUGEPAGES_SAFE": "1"},
+    }
+    for when in ("never", "early", "between", "late"):
+        for suffix, env in environments.items():
+            if when in ("between", "late") and suffix not in ("", "-env"):
+                continue
+            yield Case(f"fork-{when}{suffix}", "fork_verbs", "rxe0", when, "nonetlink", env=env)
+    for when in ("never", "early", "late"):
+        yield Case(f"fork-kernel-{when}", "fork_verbs", "rxe0", when)
+    yield Case("fork-kernel-env", "fork_verbs", "rxe0", "never", env={"RDMAV_FORK_SAFE": "1"})
+    huge = {"RDMAV_HUGEPAGES_SAFE": "1"}
+    yield Case("fork-range", "fork_range")
+    yield Case("fork-range-huge", "fork_range", env=huge)
+    yield Case("fork-range-huge0", "fork_range", env={"RDMAV_HUGEPAGES_SAFE": "0"})
+    yield Case("fork-range-late", "fork_range", "late")
+    yield Case("fork-range-none", "fork_range", "none")
+    yield Case("fork-range-failure", "fork_range", "failure")
+
+
+DIFF = [
+    Case("list", "list", "rxe1", "veth1"),
+    Case("destroy-order", "destroy_order", "rxe0"),
+    Case("fail-device", "fail_device", "rxe0"),
+    Case("fail-mr", "fail_mr", "rxe0"),
+    Case("fail-mw", "fail_mw", "rxe0"),
+    Case("fail-cq", "fail_cq", "rxe0"),
+    Case("fail-qp", "fail_qp", "rxe0"),
+    Case("fail-srq", "fail_srq", "rxe0"),
+    Case("fail-ah", "fail_ah", "rxe0"),
+    Case("fail-other", "fail_other", "rxe0"),
+    Case("gid", "gid", "rxe0", "veth0"),
+    Case("ah", "ah", "rxe0", "veth0", "veth1"),
+    Case("events", "events", "rxe0", "veth1"),
+    Case("data", "data", "rxe0"),
+    Case("threads", "threads", "rxe0"),
+    Case("compat10", "compat10", "rxe0", "veth1"),
+    Case("dlvsym", "dlvsym", os.path.join(HERE, "exports.txt")),
+    Case("strings", "strings"),
+    *fork_cases(),
+]
+
+
+def plain(command):
+    """Runs a command of the runner's own, whose output nobody needs."""
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def wait_for(what, ready):
+    """Waits some seconds until ready() is true."""
+    for _ in range(100):
+        if ready():
+            return
+        time.sleep(0.1)
+    sys.exit(f"run.py: {what} did not come")
+
+
+def restore():
+    """Puts the devices back to how every program may expect them."""
+    plain(["ip", "link", "set", "veth0", "up"])
+    plain(["ip", "link", "set", "veth1", "up"])
+    for device, netdev in (("rxe0", "veth0"), ("rxe1", "veth1")):
+        if not os.path.exists(f"/sys/class/infiniband/{device}"):
+            plain(["rdma", "link", "add", device, "type", "rxe", "netdev", netdev])
+        ports = f"/sys/class/infiniband/{device}/ports/1"
+
+        def ready(device=device, ports=ports):
+            try:
+                uverbs = os.listdir(f"/sys/class/infiniband/{device}/device/infiniband_verbs")
+            except OSError:
+                uverbs = [
+                    name
+                    for name in os.listdir("/sys/class/infiniband_verbs")
+                    if name.startswith("uverbs")
+                    and read(f"/sys/class/infiniband_verbs/{name}/ibdev").strip() == device
+                ]
+            return (
+                uverbs
+                and os.path.exists(f"/dev/infiniband/{uverbs[0]}")
+                and read(f"{ports}/state").startswith("4")
+                and set(read(f"{ports}/gids/0").strip()) - set("0:")
+            )
+
+        wait_for(device, ready)
+    wait_for(
+        "link-local addresses",
+        lambda: b"tentative"
+        not in subprocess.run(["ip", "-6", "address"], stdout=subprocess.PIPE, check=False).stdout,
+    )
+
+
+def read(path):
+    """The text of a file, or nothing if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def environment(ours, extra):
+    """The environment of a program: the one of the runner without switches of the library."""
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("RDMAV_", "IBV_", "VERBS_", "SYSFS_", "LD_"))
+    }
+    if ours:
+        env["LD_LIBRARY_PATH"] = ours
+    env.update(extra)
+    return env
+
+
+def run(command, env, patience, output):
+    """Runs a command to its end, or kills it and all that it started; hands back how it ended."""
+    with open(output, "wb") as file:
+        child = subprocess.Popen(
+            command, env=env, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+            cwd="/tmp", start_new_session=True,
+        )
+        try:
+            code = child.wait(patience)
+            how = f"exit status {code}" if code >= 0 else f"signal {-code}"
+        except subprocess.TimeoutExpired:
+            how = f"no end after {patience} s"
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
+    with open(output, "a", encoding="utf-8") as file:
+        file.write(how + "\n")
+    return how
+
+
+def lines_of(path):
+    """What a program printed, line by line."""
+    return read(path).splitlines()
+
+
+def same(upstream, ours):
+    """Whether two lines say the same.
+
+    A failure for which the original leaves errno alone may have any errno, and an errno beside an
+    error number that is returned is worth nothing in the original.
+    """
+    if upstream == ours:
+        return True
+    if upstream.endswith(" unset") and re.fullmatch(
+        re.escape(upstream[: -len("unset")]) + "(E[A-Z0-9]+)", ours
+    ):
+        return True
+    return re.sub(r" \(errno \w+\)$", "", upstream) == ours
+
+
+def known_differences():
+    """Lines that differ by design: {(case, upstream's line): {our line: why}}."""
+    known = {}
+    for line in lines_of(os.path.join(HERE, "differences.tsv")):
+        if line and not line.startswith("#"):
+            case, upstream, ours, why = line.split("\t")
+            known.setdefault((case, upstream), {})[ours] = why
+    return known
+
+
+def compare(case, upstream, ours, known):
+    """The differences of two outputs, each as a line of text, and how many were known."""
+    if len(upstream) == len(ours):
+        found, expected = [], 0
+        for number, (a, b) in enumerate(zip(upstream, ours), 1):
+            if same(a, b):
+                continue
+            if b in known.get((case, a), {}):
+                expected += 1
+            else:
+                found += [f"line {number}: - {a}", f"line {number}: + {b}"]
+        return found, expected
+    diff = difflib.unified_diff(upstream, ours, "upstream", "ours", lineterm="", n=1)
+    return list(diff)[2:], 0
+
+
+def check_loaded(ours, results):
+    """Makes sure that programs get the library that they should."""
+    script = (
+        "import ctypes; ctypes.CDLL('libibverbs.so.1');"
+        "print({l.split()[-1] for l in open('/proc/self/maps') if 'libibverbs' in l}.pop())"
+    )
+    for library in ("", ours):
+        output = os.path.join(results, "loaded.txt")
+        run(["python3", "-c", script], environment(library, {}), 30, output)
+        path = lines_of(output)[0]
+        if not path.startswith(f"{library}/" if library else "/usr/lib/"):
+            sys.exit(f"run.py: programs load {path}")
+
+
+def run_diff(args):
+    """Runs the differential set; yields a row per case."""
+    known = known_differences()
+    for case in DIFF:
+        if not args.wanted(case.name):
+            continue
+        seconds, outputs, ends = [], [], []
+        for label, library in (("upstream", ""), ("ours", args.ours)):
+            restore()
+            output = os.path.join(args.results, f"{case.name}.{label}.txt")
+            program = os.path.join(args.programs, case.argv[0])
+            start = time.monotonic()
+            ends.append(
+                run([program, *case.argv[1:]], environment(library, case.env), case.patience, output)
+            )
+            seconds.append(time.monotonic() - start)
+            outputs.append(lines_of(output))
+        differences, expected = compare(case.name, *outputs, known)
+        if ends[0] != "exit status 0":
+            differences.append(f"with the original: {ends[0]}")
+        note = f"{len(outputs[1])} lines"
+        if expected:
+            note += f", {expected} known differences"
+        yield case.name, differences, seconds, note
+
+
+def main():
+    """Runs the sets that were asked for, prints a row per case and details of what failed."""
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("programs")
+    parser.add_argument("results")
+    parser.add_argument("ours")
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--sets", default="diff")
+    args = parser.parse_args()
+    args.programs = os.path.realpath(args.programs)
+    args.results = os.path.realpath(args.results)
+    args.ours = os.path.realpath(args.ours) if args.ours else ""
+    args.wanted = lambda name: not args.only or any(part in name for part in args.only)
+    os.makedirs(args.results, exist_ok=True)
+    check_loaded(args.ours, args.results)
+    sets = {"diff": run_diff}
+    failed, passed = 0, 0
+    with open(os.path.join(args.results, "results.tsv"), "w", encoding="utf-8") as table:
+        for name in args.sets.split(","):
+            for case, differences, seconds, note in sets[name](args):
+                word = "FAIL" if differences else "ok"
+                failed, passed = failed + bool(differences), passed + (not differences)
+                times = " ".join(f"{second:6.1f}" for second in seconds)
+                print(f"{name:5} {case:28} {word:5} {times}  {note}", flush=True)
+                for line in differences[:40]:
+                    print(f"      {line}", flush=True)
+                if len(differences) > 40:
+                    print(f"      and {len(differences) - 40} lines more", flush=True)
+                table.write(f"{name}\t{case}\t{word}\t{len(differences)}\t{note}\n")
+                table.flush()
+    restore()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
