@@ -1,5 +1,6 @@
 //! The project's tasks: `cargo xtask <demo|test|bench|vm>`.
 
+mod abi_suite;
 mod cache;
 mod demo;
 mod dropin;

@@ -25,6 +25,7 @@ usage: cargo xtask vm COMMAND
   programs SUITE [--lib FILE] [--only PART]
                                  run real programs with the suite's library and with FILE, and
                                  compare what they print; only those whose title contains PART
+  abi [...]                      the programs of abi-tests with both libraries; --help says more
   chroot SUITE [--share DIR] -- COMMAND...
                                  run a command in the root file system on this machine's kernel
 
@@ -41,6 +42,9 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         print!("{USAGE}");
         return Ok(ExitCode::SUCCESS);
     };
+    if command == "abi" {
+        return crate::abi_suite::main(rest);
+    }
     let mut options = Options::parse(rest)?;
     let suite = Suite::parse(&options.positional("SUITE")?)?;
     match command.as_str() {
