@@ -20,35 +20,38 @@ int ibv_dofork_range(void *base, size_t size);
 
 enum { PAGE = 4096 };
 
-/* Whether the mapping around `address` is left out of children: flag "dc" in smaps. */
-static inline int not_copied(const void *address)
+/*
+ * For each of `pages` pages of `size` bytes from `from` on, 'D' if children do not get it (flag "dc"
+ * in smaps), '.' if they do, '?' if it is not mapped.
+ */
+static inline void page_flags(const char *from, int pages, size_t size, char *flags)
 {
 	FILE *smaps = NEED(fopen("/proc/self/smaps", "re"));
-	uintptr_t from, to, at = (uintptr_t)address;
-	bool inside = false;
+	uintptr_t start_at = 0, end = 0;
 	char line[512];
-	int found = -1;
 
-	while (found < 0 && fgets(line, sizeof(line), smaps)) {
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
-			inside = from <= at && at < to;
-		else if (inside && !strncmp(line, "VmFlags:", 8))
-			found = strstr(line, " dc") != NULL;
+	memset(flags, '?', pages);
+	flags[pages] = 0;
+	while (fgets(line, sizeof(line), smaps)) {
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &start_at, &end) == 2 ||
+		    strncmp(line, "VmFlags:", 8))
+			continue;
+		for (int i = 0; i < pages; i++) {
+			uintptr_t at = (uintptr_t)from + i * size;
+
+			if (start_at <= at && at < end)
+				flags[i] = strstr(line, " dc") ? 'D' : '.';
+		}
 	}
 	fclose(smaps);
-	return found;
 }
 
-/* A letter per page: '.' copied by fork, 'D' not, '?' not mapped. */
-static inline void show_pages(const char *what, const char *from, int pages, size_t page)
+static inline void show_pages(const char *what, const char *from, int pages, size_t size)
 {
-	printf("%-34s ", what);
-	for (int i = 0; i < pages; i++) {
-		int flag = not_copied(from + i * page);
+	char flags[64];
 
-		putchar(flag < 0 ? '?' : flag ? 'D' : '.');
-	}
-	putchar('\n');
+	page_flags(from, pages, size, flags);
+	printf("%-34s %s\n", what, flags);
 }
 
 /*

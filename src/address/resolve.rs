@@ -85,12 +85,12 @@ fn resolve(source: IpAddr, hint: u32, destination: IpAddr) -> Result<Resolved> {
     })
 }
 
-/// Whether a destination is this host as seen from an interface; a link-local address of another
-/// interface is not.
+/// Whether a destination is this host as seen from an interface; a link-local or a loopback address
+/// of another interface is not.
 fn is_own(mut own: impl Iterator<Item = OwnAddress>, destination: IpAddr, interface: u32) -> bool {
     let everywhere = match destination {
-        IpAddr::V4(_) => true,
-        IpAddr::V6(address) => !address.is_unicast_link_local(),
+        IpAddr::V4(address) => !address.is_loopback(),
+        IpAddr::V6(address) => !address.is_unicast_link_local() && !address.is_loopback(),
     };
     own.any(|own| own.address == destination && (everywhere || own.interface == interface))
 }

@@ -304,17 +304,18 @@ unsafe fn create(
     // SAFETY: see above.
     let created = unsafe {
         (*qp).context = kernel.context();
+        let mut cap = (*attr).cap;
         if (*attr).qp_type == IBV_QPT_XRC_SEND {
             // Such a QP receives nothing.
-            (*attr).cap.max_recv_wr = 0;
-            (*attr).cap.max_recv_sge = 0;
+            cap.max_recv_wr = 0;
+            cap.max_recv_sge = 0;
         }
         let source_qpn = (create_flags & IBV_QP_CREATE_SOURCE_QPN != 0).then(|| (*attr).source_qpn);
         let wanted = Wanted {
             user_handle: qp.expose_provenance() as u64,
             async_fd: (*kernel.context()).async_fd,
             qp_type: (*attr).qp_type,
-            cap: (*attr).cap,
+            cap,
             sq_sig_all: (*attr).sq_sig_all != 0,
             has_create_flags: (*attr).comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS != 0,
             create_flags,

@@ -17,7 +17,24 @@ pub(crate) fn get(name: &CStr) -> Option<CString> {
     }
 }
 
-/// A switch: set, and not to "0" or the empty string.
+/// A switch: set, and not to "0".
 pub(crate) fn switch(name: &CStr) -> bool {
-    get(name).is_some_and(|value| !matches!(value.to_bytes(), b"" | b"0"))
+    get(name).is_some_and(|value| is_on(value.to_bytes()))
+}
+
+/// Whether the value of a switch means on: also the empty one, as `export RDMAV_FORK_SAFE=` leaves
+/// it.
+fn is_on(value: &[u8]) -> bool {
+    value != b"0"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_zero_is_off() {
+        assert!(is_on(b"1") && is_on(b"") && is_on(b"no") && is_on(b"00"));
+        assert!(!is_on(b"0"));
+    }
 }

@@ -31,10 +31,18 @@ fn the_interface_is_the_hinted_one_if_it_has_the_address() {
 }
 
 #[test]
-fn a_link_local_address_is_own_on_its_interface_only() {
-    let addresses = [own("fe80::1", 2), own("192.0.2.1", 3), own("2001:db8::1", 4)];
+fn a_link_local_or_loopback_address_is_own_on_its_interface_only() {
+    let addresses = [
+        own("127.0.0.1", 1),
+        own("::1", 1),
+        own("fe80::1", 2),
+        own("192.0.2.1", 3),
+        own("2001:db8::1", 4),
+    ];
     let own = |address, interface| is_own(addresses.iter().copied(), ip(address), interface);
     assert!(own("fe80::1", 2) && !own("fe80::1", 3));
+    assert!(own("127.0.0.1", 1) && !own("127.0.0.1", 3));
+    assert!(own("::1", 1) && !own("::1", 4));
     assert!(own("192.0.2.1", 3) && own("192.0.2.1", 2) && !own("192.0.2.2", 3));
     assert!(own("2001:db8::1", 2) && !own("2001:db8::2", 2));
 }

@@ -557,6 +557,10 @@ fn failures_leave_the_qp_alone() {
         assert_eq!(failure(create_ex(&context, &mut qp, &mut attr)), errno);
         assert_eq!(fake::calls().len(), 1, "no fall-back");
     }
+    // What is wanted is left alone, also where only a part of it counts.
+    let mut send = parents.attr(IBV_QPT_XRC_SEND, IBV_QP_INIT_ATTR_PD);
+    assert_eq!(failure(create_ex(&context, &mut qp, &mut send)), libc::EIO);
+    assert_eq!(caps(&send.cap), [1, 2, 3, 4, 5]);
     failing_kernel(libc::EPROTONOSUPPORT, created(), Some(libc::EMFILE));
     assert_eq!(failure(create_ex(&context, &mut qp, &mut attr)), libc::EMFILE);
     context.kernel().private().set_imported();
