@@ -47,9 +47,10 @@ pub(super) fn mac_from_address(address: IpAddr) -> Option<Mac> {
         }
         IpAddr::V6(address) => match address.octets() {
             [0xff, .., a, b, c, d] => Some([0x33, 0x33, a, b, c, d]),
-            // fe80::/10, then the address with ff:fe in its middle and one bit turned over.
+            // fe80::/10, then the address with ff:fe in its middle and one bit turned over. That of
+            // a single interface is even.
             [0xfe, second, _, _, _, _, _, _, a, b, c, 0xff, 0xfe, d, e, f]
-                if second & 0xc0 == 0x80 =>
+                if second & 0xc0 == 0x80 && a & 1 == 0 =>
             {
                 Some([a ^ 2, b, c, d, e, f])
             }
@@ -117,6 +118,7 @@ mod tests {
             ("fe80::200:5eff:fe00:5301", Some([0, 0, 0x5e, 0, 0x53, 1])),
             ("febf::200:5eff:fe00:5301", Some([0, 0, 0x5e, 0, 0x53, 1])),
             ("fec0::200:5eff:fe00:5301", None),
+            ("fe80::100:5eff:fe00:5301", None),
             ("fe80::200:5eff:ff00:5301", None),
             ("fe80::1", None),
             ("2001:db8::200:5eff:fe00:5301", None),
