@@ -17,7 +17,6 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::discovery;
 use crate::fork::ranges::{Advice, Ranges, Span};
 use crate::log::warning;
 use crate::sys::env;
@@ -257,7 +256,7 @@ fn madvise(span: Span, advice: Advice) -> Result<()> {
 #[cfg(not(test))]
 fn fork() -> &'static Fork {
     static FORK: Fork = Fork::new(System {
-        copies_on_fork: discovery::copy_on_fork,
+        copies_on_fork: crate::discovery::copy_on_fork,
         madvise,
         page_size_at: smaps::page_size_at,
     });

@@ -1,9 +1,14 @@
 //! The slots of a context that the library fills itself, over what the provider has set.
 
+use core::ffi::c_int;
 use core::mem::transmute;
 
 use crate::abi::*;
 use crate::verbs::{context, cq};
+
+type Untyped = unsafe extern "C" fn();
+type CreateFlow = unsafe extern "C" fn(*mut ibv_qp, *mut ibv_flow_attr) -> *mut ibv_flow;
+type DestroyFlow = unsafe extern "C" fn(*mut ibv_flow) -> c_int;
 
 /// Finishes a context that a provider's `alloc_context` or `import_context` returned: the slots of
 /// which inline functions of the public header expect more than the provider's operation does.
@@ -20,14 +25,15 @@ pub(crate) unsafe fn install(context: *mut verbs_context) {
         (*context).query_port = Some(context::query_port);
         (*context).context.ops._compat_query_port = Some(context::ibv_query_port);
         (*context).context.ops._compat_query_device = Some(context::ibv_query_device);
-        (*context).ABI_placeholder1 = transmute::<_, Option<_>>((*context).ibv_create_flow);
-        (*context).ABI_placeholder2 = transmute::<_, Option<_>>((*context).ibv_destroy_flow);
+        (*context).ABI_placeholder1 =
+            transmute::<Option<CreateFlow>, Option<Untyped>>((*context).ibv_create_flow);
+        (*context).ABI_placeholder2 =
+            transmute::<Option<DestroyFlow>, Option<Untyped>>((*context).ibv_destroy_flow);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::verbs::testing::Fake;
 
     #[test]

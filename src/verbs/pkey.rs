@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne};
-use crate::verbs::sysfs;
+use crate::verbs::sysfs::{self, parse_hexadecimal};
 
 /// Stores the partition key at `index` of a port's table, in network order. Returns 0, or -1 with
 /// `errno`. `ibv_query_pkey(3)`
@@ -51,7 +51,7 @@ unsafe fn query(context: *mut ibv_context, port: u8, index: c_int) -> Result<u16
 /// A number in hexadecimal, with or without `0x`.
 fn parse(text: &[u8]) -> Option<u16> {
     let text = core::str::from_utf8(text).ok()?.trim();
-    u16::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
+    parse_hexadecimal(text.strip_prefix("0x").unwrap_or(text))
 }
 
 #[cfg(test)]
@@ -72,6 +72,7 @@ mod tests {
             ("0x1ffff", None),
             ("0xg", None),
             ("-1", None),
+            ("+1", None),
         ] {
             assert_eq!(parse(text.as_bytes()), key, "{text:?}");
         }

@@ -263,10 +263,9 @@ mod tests {
 
     #[test]
     fn only_a_qp_for_the_extended_interface_has_one() {
-        let mut qp = verbs_qp::zeroed();
-        let address = (&raw mut qp).cast::<ibv_qp>();
         for (comp_mask, extended) in [(0, false), (1, false), (2, true), (3, true)] {
-            qp.comp_mask = comp_mask;
+            let mut qp = verbs_qp { comp_mask, ..verbs_qp::zeroed() };
+            let address = (&raw mut qp).cast::<ibv_qp>();
             // SAFETY: a live QP of a provider.
             let result = unsafe { ibv_qp_to_qp_ex(address) };
             assert_eq!(!result.is_null(), extended);

@@ -50,6 +50,13 @@ pub(super) unsafe fn exists(context: *mut ibv_context, file: fmt::Arguments<'_>)
     }
 }
 
+/// A number of hexadecimal digits alone.
+pub(super) fn parse_hexadecimal(digits: &str) -> Option<u16> {
+    // A sign would be taken too.
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
 /// The record of the context's device; NULL for one that the kernel does not know.
 unsafe fn record(context: *mut ibv_context) -> *const verbs_sysfs_dev {
     // SAFETY: the caller passes a context, whose device has the provider's part.

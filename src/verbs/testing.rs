@@ -129,8 +129,8 @@ pub(crate) fn object<T>() -> *mut T {
 }
 
 /// Notes a call from an operation that the test wrote itself.
-pub(crate) fn record(name: &'static str, arguments: &[u64]) {
-    CALLS.with_borrow_mut(|calls| calls.push(Call(name, arguments.to_vec())));
+pub(crate) fn record(name: &'static str, arguments: Vec<u64>) {
+    CALLS.with_borrow_mut(|calls| calls.push(Call(name, arguments)));
 }
 
 /// `words![a, b]`: arguments in the form in which [`Call`] has them.
@@ -140,6 +140,12 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
+
+/// Keeps an argument, of the type that the function wants, for comparison.
+pub(crate) fn note<T: Word>(arguments: &mut Vec<u64>, argument: T) -> T {
+    arguments.push(argument.word());
+    argument
+}
 
 /// An argument as a 64-bit word.
 pub(crate) trait Word: Copy {
@@ -184,7 +190,7 @@ macro_rules! recorded {
                 unsafe extern "C" fn recorded<const OP: usize, $($arg: Word),*>(
                     $($arg: $arg),*
                 ) -> c_int {
-                    record(name(OP), &[$($arg.word()),*]);
+                    record(name(OP), vec![$($arg.word()),*]);
                     STATUS.get()
                 }
                 recorded::<OP, $($arg),*>
@@ -198,7 +204,7 @@ macro_rules! recorded {
                 unsafe extern "C" fn recorded<const OP: usize, $($arg: Word,)* Object>(
                     $($arg: $arg),*
                 ) -> *mut Object {
-                    record(name(OP), &[$($arg.word()),*]);
+                    record(name(OP), vec![$($arg.word()),*]);
                     object()
                 }
                 recorded::<OP, $($arg,)* Object>
@@ -208,7 +214,7 @@ macro_rules! recorded {
             const RECORD: Self = {
                 #[allow(non_snake_case)]
                 unsafe extern "C" fn recorded<const OP: usize, $($arg: Word),*>($($arg: $arg),*) {
-                    record(name(OP), &[$($arg.word()),*]);
+                    record(name(OP), vec![$($arg.word()),*]);
                 }
                 recorded::<OP, $($arg),*>
             };
@@ -221,7 +227,7 @@ macro_rules! recorded_value {
         $(impl<const OP: usize, A: Word> Recorded<OP> for unsafe extern "C" fn(A) -> $value {
             const RECORD: Self = {
                 unsafe extern "C" fn recorded<const OP: usize, A: Word>(argument: A) -> $value {
-                    record(name(OP), &[argument.word()]);
+                    record(name(OP), vec![argument.word()]);
                     STATUS.get() as $value
                 }
                 recorded::<OP, A>

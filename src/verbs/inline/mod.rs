@@ -15,8 +15,6 @@ mod post;
 mod pure;
 mod qp;
 mod srq;
-#[cfg(test)]
-mod tests;
 mod wq;
 
 use core::ffi::c_int;
@@ -132,3 +130,6 @@ macro_rules! through_public_slot {
     };
 }
 use through_public_slot;
+
+#[cfg(test)]
+mod tests;

@@ -10,10 +10,7 @@ use crate::verbs::inline::unsupported;
 
 /// Begins to read: goes to the first completion. Returns 0, ENOENT when there is none, or another
 /// error number.
-pub(super) unsafe extern "C" fn ibv_start_poll(
-    cq: *mut ibv_cq_ex,
-    attr: *mut ibv_poll_cq_attr,
-) -> c_int {
+unsafe extern "C" fn ibv_start_poll(cq: *mut ibv_cq_ex, attr: *mut ibv_poll_cq_attr) -> c_int {
     // SAFETY: the caller passes an extended CQ and attributes.
     unsafe {
         match (*cq).start_poll {
@@ -25,7 +22,7 @@ pub(super) unsafe extern "C" fn ibv_start_poll(
 export!(ibv_start_poll @@ "IBVERBS_RS_1.0");
 
 /// Goes to the next completion. Returns 0, ENOENT when there is none, or another error number.
-pub(super) unsafe extern "C" fn ibv_next_poll(cq: *mut ibv_cq_ex) -> c_int {
+unsafe extern "C" fn ibv_next_poll(cq: *mut ibv_cq_ex) -> c_int {
     // SAFETY: the caller passes an extended CQ between begin and end.
     unsafe {
         match (*cq).next_poll {
@@ -37,7 +34,7 @@ pub(super) unsafe extern "C" fn ibv_next_poll(cq: *mut ibv_cq_ex) -> c_int {
 export!(ibv_next_poll @@ "IBVERBS_RS_1.0");
 
 /// Ends reading.
-pub(super) unsafe extern "C" fn ibv_end_poll(cq: *mut ibv_cq_ex) {
+unsafe extern "C" fn ibv_end_poll(cq: *mut ibv_cq_ex) {
     // SAFETY: the caller passes an extended CQ between begin and end.
     unsafe {
         if let Some(end_poll) = (*cq).end_poll {
@@ -60,7 +57,7 @@ macro_rules! readers {
     ($($(#[$doc:meta])* fn $name:ident -> $ret:ty => $member:ident;)*) => {
         $(
             $(#[$doc])*
-            pub(super) unsafe extern "C" fn $name(cq: *mut ibv_cq_ex) -> $ret {
+            unsafe extern "C" fn $name(cq: *mut ibv_cq_ex) -> $ret {
                 // SAFETY: the caller passes an extended CQ between begin and end.
                 unsafe {
                     match (*cq).$member {
@@ -108,10 +105,7 @@ readers! {
 }
 
 /// Stores the tag and the private data of a matched message.
-pub(super) unsafe extern "C" fn ibv_wc_read_tm_info(
-    cq: *mut ibv_cq_ex,
-    tm_info: *mut ibv_wc_tm_info,
-) {
+unsafe extern "C" fn ibv_wc_read_tm_info(cq: *mut ibv_cq_ex, tm_info: *mut ibv_wc_tm_info) {
     // SAFETY: the caller passes an extended CQ between begin and end, and room for the data.
     unsafe {
         match (*cq).read_tm_info {
@@ -121,3 +115,79 @@ pub(super) unsafe extern "C" fn ibv_wc_read_tm_info(
     }
 }
 export!(ibv_wc_read_tm_info @@ "IBVERBS_RS_1.0");
+
+#[cfg(test)]
+mod tests {
+    use core::ptr;
+
+    use super::*;
+    use crate::verbs::testing::{Call, Fake, recording_cq_ex, words};
+
+    fn at<T>(address: usize) -> *mut T {
+        ptr::without_provenance_mut(address)
+    }
+
+    #[test]
+    fn fields_of_completions_are_read_by_the_cq_s_functions() {
+        let fake = Fake::new();
+        let mut cq = recording_cq_ex();
+        let cq = &raw mut cq;
+        fake.answer(99);
+        macro_rules! read {
+            ($($function:ident => $member:literal;)*) => {
+                // SAFETY: a live CQ.
+                $(assert_eq!(unsafe { $function(cq) }, 99);
+                assert_eq!(fake.calls(), [Call($member, words![cq])]);)*
+            };
+        }
+        read! {
+            ibv_next_poll => "next_poll";
+            ibv_wc_read_opcode => "read_opcode";
+            ibv_wc_read_vendor_err => "read_vendor_err";
+            ibv_wc_read_byte_len => "read_byte_len";
+            ibv_wc_read_imm_data => "read_imm_data";
+            ibv_wc_read_invalidated_rkey => "read_imm_data";
+            ibv_wc_read_qp_num => "read_qp_num";
+            ibv_wc_read_src_qp => "read_src_qp";
+            ibv_wc_read_wc_flags => "read_wc_flags";
+            ibv_wc_read_slid => "read_slid";
+            ibv_wc_read_sl => "read_sl";
+            ibv_wc_read_dlid_path_bits => "read_dlid_path_bits";
+            ibv_wc_read_completion_ts => "read_completion_ts";
+            ibv_wc_read_completion_wallclock_ns => "read_completion_wallclock_ns";
+            ibv_wc_read_cvlan => "read_cvlan";
+            ibv_wc_read_flow_tag => "read_flow_tag";
+        }
+        // SAFETY: a live CQ; the test's functions touch nothing else.
+        unsafe {
+            assert_eq!(ibv_start_poll(cq, at(1)), 99);
+            ibv_wc_read_tm_info(cq, at(2));
+            ibv_end_poll(cq);
+        }
+        assert_eq!(
+            fake.calls(),
+            [
+                Call("start_poll", words![cq, 1]),
+                Call("read_tm_info", words![cq, 2]),
+                Call("end_poll", words![cq])
+            ]
+        );
+    }
+
+    #[test]
+    fn fields_that_a_cq_does_not_have_are_zero_with_an_error() {
+        let mut cq = ibv_cq_ex::zeroed();
+        let cq = &raw mut cq;
+        Errno(0).store();
+        // SAFETY: a live CQ.
+        unsafe {
+            assert_eq!(ibv_wc_read_completion_ts(cq), 0);
+            assert_eq!(Errno::last(), Errno::EOPNOTSUPP);
+            assert_eq!(ibv_wc_read_sl(cq), 0);
+            ibv_wc_read_tm_info(cq, ptr::null_mut());
+            assert_eq!(ibv_start_poll(cq, ptr::null_mut()), libc::EOPNOTSUPP);
+            assert_eq!(ibv_next_poll(cq), libc::EOPNOTSUPP);
+            ibv_end_poll(cq);
+        }
+    }
+}

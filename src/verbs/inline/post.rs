@@ -25,7 +25,7 @@ fn missing(qp: *mut ibv_qp_ex, name: &str) {
 }
 
 /// Begins a series of requests.
-pub(super) unsafe extern "C" fn ibv_wr_start(qp: *mut ibv_qp_ex) {
+unsafe extern "C" fn ibv_wr_start(qp: *mut ibv_qp_ex) {
     FAILED.set(ptr::null_mut());
     // SAFETY: the caller passes an extended QP.
     unsafe {
@@ -39,7 +39,7 @@ export!(ibv_wr_start @@ "IBVERBS_RS_1.0");
 
 /// Ends a series of requests and posts it. Returns 0, or an error number if any of them was bad, and
 /// posts nothing then.
-pub(super) unsafe extern "C" fn ibv_wr_complete(qp: *mut ibv_qp_ex) -> c_int {
+unsafe extern "C" fn ibv_wr_complete(qp: *mut ibv_qp_ex) -> c_int {
     let failed = FAILED.replace(ptr::null_mut()) == qp;
     // SAFETY: the caller passes an extended QP after the begin.
     unsafe {
@@ -57,7 +57,7 @@ pub(super) unsafe extern "C" fn ibv_wr_complete(qp: *mut ibv_qp_ex) -> c_int {
 export!(ibv_wr_complete @@ "IBVERBS_RS_1.0");
 
 /// Ends a series of requests and forgets it.
-pub(super) unsafe extern "C" fn ibv_wr_abort(qp: *mut ibv_qp_ex) {
+unsafe extern "C" fn ibv_wr_abort(qp: *mut ibv_qp_ex) {
     FAILED.set(ptr::null_mut());
     // SAFETY: the caller passes an extended QP after the begin.
     unsafe {
@@ -73,7 +73,7 @@ macro_rules! builders {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) => $member:ident;)*) => {
         $(
             $(#[$doc])*
-            pub(super) unsafe extern "C" fn $name(qp: *mut ibv_qp_ex $(, $arg: $type)*) {
+            unsafe extern "C" fn $name(qp: *mut ibv_qp_ex $(, $arg: $type)*) {
                 // SAFETY: the caller passes an extended QP after the begin, and what the request
                 // demands.
                 unsafe {
@@ -131,4 +131,92 @@ builders! {
     fn ibv_wr_set_sge(lkey: u32, addr: u64, length: u32) => wr_set_sge;
     /// Data in several places of registered memory.
     fn ibv_wr_set_sge_list(num_sge: usize, sg_list: *const ibv_sge) => wr_set_sge_list;
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ptr;
+
+    use super::*;
+    use crate::verbs::testing::{Call, Fake, note, recording_qp_ex};
+
+    fn at<T>(address: usize) -> *mut T {
+        ptr::without_provenance_mut(address)
+    }
+
+    #[test]
+    fn requests_are_built_by_the_qp_s_functions() {
+        let fake = Fake::new();
+        let mut qp = recording_qp_ex();
+        let qp = &raw mut qp;
+        macro_rules! build {
+            ($($function:ident($($argument:expr),*) => $member:literal;)*) => {
+                $({
+                    let mut arguments = Vec::new();
+                note(&mut arguments, qp);
+                    // SAFETY: a live QP; the test's functions touch nothing.
+                    unsafe { $function(qp $(, note(&mut arguments, $argument))*) };
+                    assert_eq!(fake.calls(), [Call($member, arguments)]);
+                })*
+            };
+        }
+        build! {
+            ibv_wr_start() => "wr_start";
+            ibv_wr_atomic_cmp_swp(1, 2, 3, 4) => "wr_atomic_cmp_swp";
+            ibv_wr_atomic_fetch_add(1, 2, 3) => "wr_atomic_fetch_add";
+            ibv_wr_atomic_write(1, 2, at(3)) => "wr_atomic_write";
+            ibv_wr_bind_mw(at(1), 2, at(3)) => "wr_bind_mw";
+            ibv_wr_flush(1, 2, 3, 4, 5) => "wr_flush";
+            ibv_wr_local_inv(1) => "wr_local_inv";
+            ibv_wr_rdma_read(1, 2) => "wr_rdma_read";
+            ibv_wr_rdma_write(1, 2) => "wr_rdma_write";
+            ibv_wr_rdma_write_imm(1, 2, 3) => "wr_rdma_write_imm";
+            ibv_wr_send() => "wr_send";
+            ibv_wr_send_imm(1) => "wr_send_imm";
+            ibv_wr_send_inv(1) => "wr_send_inv";
+            ibv_wr_send_tso(at(1), 2, 3) => "wr_send_tso";
+            ibv_wr_set_ud_addr(at(1), 2, 3) => "wr_set_ud_addr";
+            ibv_wr_set_xrc_srqn(1) => "wr_set_xrc_srqn";
+            ibv_wr_set_inline_data(at(1), 2) => "wr_set_inline_data";
+            ibv_wr_set_inline_data_list(1, at(2)) => "wr_set_inline_data_list";
+            ibv_wr_set_sge(1, 2, 3) => "wr_set_sge";
+            ibv_wr_set_sge_list(1, at(2)) => "wr_set_sge_list";
+            ibv_wr_abort() => "wr_abort";
+        }
+        fake.answer(44);
+        // SAFETY: a live QP.
+        assert_eq!(unsafe { ibv_wr_complete(qp) }, 44);
+        assert_eq!(fake.called(), ["wr_complete"]);
+    }
+
+    #[test]
+    fn a_request_that_a_qp_does_not_have_fails_the_series() {
+        let fake = Fake::new();
+        let mut qp = recording_qp_ex();
+        let mut other = recording_qp_ex();
+        qp.wr_rdma_read = None;
+        let (qp, other) = (&raw mut qp, &raw mut other);
+        // SAFETY: live QPs.
+        unsafe {
+            ibv_wr_start(qp);
+            ibv_wr_rdma_write(qp, 1, 2);
+            ibv_wr_rdma_read(qp, 1, 2);
+            assert_eq!(ibv_wr_complete(qp), libc::EOPNOTSUPP);
+            assert_eq!(Errno::last(), Errno::EOPNOTSUPP);
+            assert_eq!(fake.called(), ["wr_start", "wr_rdma_write", "wr_abort"]);
+            // The next series is a new one, after an end as after a begin.
+            assert_eq!(ibv_wr_complete(qp), 0);
+            ibv_wr_rdma_read(qp, 1, 2);
+            ibv_wr_start(qp);
+            assert_eq!(ibv_wr_complete(qp), 0);
+            ibv_wr_rdma_read(qp, 1, 2);
+            ibv_wr_abort(qp);
+            assert_eq!(ibv_wr_complete(qp), 0);
+            fake.calls();
+            // Another QP is not concerned.
+            ibv_wr_rdma_read(qp, 1, 2);
+            assert_eq!(ibv_wr_complete(other), 0);
+        }
+        assert_eq!(fake.called(), ["wr_complete"]);
+    }
 }

@@ -30,7 +30,7 @@ export!(ibv_reg_mr_ex @@ "IBVERBS_1.15");
 /// Registers a part of a buffer from `ibv_alloc_buf`: `length` bytes at `addr`. NULL with `errno`
 /// on failure, EINVAL if the buffer is of another PD or the part not inside of it.
 /// `ibv_reg_buf_mr(3)`
-pub(super) unsafe extern "C" fn ibv_reg_buf_mr(
+unsafe extern "C" fn ibv_reg_buf_mr(
     pd: *mut ibv_pd,
     buf: *mut ibv_buf,
     addr: *mut c_void,
@@ -151,11 +151,8 @@ fn of_buffer(pd: *mut ibv_pd, buf: &ibv_buf, attr: &ibv_mr_init_attr) -> Result<
             buf.addr,
         );
     };
-    let mut whole = ibv_mr_init_attr {
-        comp_mask: attr.comp_mask & !u64::from(IBV_REG_MR_MASK_BUF),
-        buf: ptr::null_mut(),
-        ..*attr
-    };
+    let mut whole = *attr;
+    whole.comp_mask &= !u64::from(IBV_REG_MR_MASK_BUF);
     if buf.dmabuf_fd < 0 {
         return Ok(whole);
     }
@@ -165,9 +162,11 @@ fn of_buffer(pd: *mut ibv_pd, buf: &ibv_buf, attr: &ibv_mr_init_attr) -> Result<
     whole.comp_mask &= !u64::from(IBV_REG_MR_MASK_ADDR);
     whole.comp_mask |=
         u64::from(IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET | IBV_REG_MR_MASK_IOVA);
-    whole.addr = ptr::null_mut();
     whole.fd = buf.dmabuf_fd;
     whole.fd_offset = offset as u64;
     whole.iova = attr.addr.expose_provenance() as u64;
     Ok(whole)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,6 @@
 
 mod device_address;
 mod extended;
-#[cfg(test)]
-mod tests;
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -318,3 +316,6 @@ unsafe extern "C" fn ibv_unimport_mr(mr: *mut ibv_mr) {
     unsafe { call_op!((*mr).context, unimport_mr(mr)) }
 }
 export!(ibv_unimport_mr @@ "IBVERBS_1.10");
+
+#[cfg(test)]
+mod tests;
