@@ -5,22 +5,25 @@ use crate::abi::export::export;
 use crate::abi::*;
 use crate::uapi::*;
 
-/// The public form of the kernel's address attributes.
-fn ah_attr_from_kernel(src: &ib_uverbs_ah_attr) -> ibv_ah_attr {
-    ibv_ah_attr {
-        grh: ibv_global_route {
-            dgid: ibv_gid { raw: src.grh.dgid },
-            flow_label: src.grh.flow_label,
-            sgid_index: src.grh.sgid_index,
-            hop_limit: src.grh.hop_limit,
-            traffic_class: src.grh.traffic_class,
-        },
-        dlid: src.dlid,
-        sl: src.sl,
-        src_path_bits: src.src_path_bits,
-        static_rate: src.static_rate,
-        is_global: src.is_global,
-        port_num: src.port_num,
+/// Stores the public form of the kernel's address attributes; padding stays as it is.
+///
+/// # Safety
+///
+/// `dst` must point to writable attributes, which need not be initialized.
+unsafe fn ah_attr_from_kernel(dst: *mut ibv_ah_attr, src: &ib_uverbs_ah_attr) {
+    // SAFETY: the caller's promise, for all members.
+    unsafe {
+        (*dst).grh.dgid.raw = src.grh.dgid;
+        (*dst).grh.flow_label = src.grh.flow_label;
+        (*dst).grh.sgid_index = src.grh.sgid_index;
+        (*dst).grh.hop_limit = src.grh.hop_limit;
+        (*dst).grh.traffic_class = src.grh.traffic_class;
+        (*dst).dlid = src.dlid;
+        (*dst).sl = src.sl;
+        (*dst).src_path_bits = src.src_path_bits;
+        (*dst).static_rate = src.static_rate;
+        (*dst).is_global = src.is_global;
+        (*dst).port_num = src.port_num;
     }
 }
 
@@ -49,8 +52,8 @@ unsafe fn qp_attr_from_kernel(dst: *mut ibv_qp_attr, src: &ib_uverbs_qp_attr) {
             max_recv_sge: src.max_recv_sge,
             max_inline_data: src.max_inline_data,
         };
-        (*dst).ah_attr = ah_attr_from_kernel(&src.ah_attr);
-        (*dst).alt_ah_attr = ah_attr_from_kernel(&src.alt_ah_attr);
+        ah_attr_from_kernel(&raw mut (*dst).ah_attr, &src.ah_attr);
+        ah_attr_from_kernel(&raw mut (*dst).alt_ah_attr, &src.alt_ah_attr);
         (*dst).pkey_index = src.pkey_index;
         (*dst).alt_pkey_index = src.alt_pkey_index;
         (*dst).en_sqd_async_notify = src.en_sqd_async_notify;
@@ -125,7 +128,7 @@ unsafe extern "C" fn ibv_copy_ah_attr_from_kern(
     src: *const ib_uverbs_ah_attr,
 ) {
     // SAFETY: the caller passes two whole structs.
-    unsafe { *dst = ah_attr_from_kernel(&*src) }
+    unsafe { ah_attr_from_kernel(dst, &*src) }
 }
 export!(ibv_copy_ah_attr_from_kern @@ "IBVERBS_1.1");
 

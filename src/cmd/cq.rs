@@ -200,6 +200,7 @@ unsafe fn create_ex(
         if (*attr).comp_mask & !(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD) != 0 {
             return Err(Errno::EOPNOTSUPP);
         }
+        (*cq).cq.context = kernel.context();
         let mut flags = 0;
         if (*attr).wc_flags & u64::from(WITH_TIMESTAMP) != 0 {
             flags |= IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;

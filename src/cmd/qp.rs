@@ -71,6 +71,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_qp_ex2(
     driver: *mut ibv_command_buffer,
 ) -> c_int {
     const KNOWN: u32 = IBV_QP_INIT_ATTR_PD
+        | IBV_QP_INIT_ATTR_XRCD
         | IBV_QP_INIT_ATTR_CREATE_FLAGS
         | IBV_QP_INIT_ATTR_MAX_TSO_HEADER
         | IBV_QP_INIT_ATTR_IND_TABLE
@@ -139,10 +140,11 @@ unsafe fn create_plain(
     attr_ex.comp_mask = IBV_QP_INIT_ATTR_PD;
     attr_ex.pd = pd;
     // SAFETY: see above.
-    let result = unsafe { create(kernel, qp, &raw mut attr_ex, buffers, Blocks::NONE) };
-    // SAFETY: see above.
-    unsafe { (*attr).cap = attr_ex.cap };
-    result
+    unsafe {
+        create(kernel, qp, &raw mut attr_ex, buffers, Blocks::NONE)?;
+        (*attr).cap = attr_ex.cap;
+    }
+    Ok(())
 }
 
 /// # Safety
@@ -163,9 +165,13 @@ unsafe fn create_ex(
             return Err(Errno::EINVAL);
         }
         create(kernel, (&raw mut (*qp).base.qp).cast(), attr, buffers, blocks)?;
-        let xrcd = mask & IBV_QP_INIT_ATTR_XRCD != 0;
-        // The public XRC domain begins the provider API's.
-        set_qp_tail(qp, xrcd.then(|| (*attr).xrcd.cast()));
+        let xrcd = if (*attr).qp_type == IBV_QPT_XRC_RECV {
+            // The public XRC domain begins the provider API's.
+            (*attr).xrcd.cast()
+        } else {
+            ptr::null_mut()
+        };
+        set_qp_tail(qp, (mask & IBV_QP_INIT_ATTR_XRCD != 0).then_some(xrcd));
     }
     Ok(())
 }

@@ -22,22 +22,25 @@ fn dest_to_kernel(ah: &ibv_ah_attr) -> ib_uverbs_qp_dest {
     }
 }
 
-/// The public form of an address of a QP's path.
-fn dest_from_kernel(dest: &ib_uverbs_qp_dest) -> ibv_ah_attr {
-    ibv_ah_attr {
-        grh: ibv_global_route {
-            dgid: ibv_gid { raw: dest.dgid },
-            flow_label: dest.flow_label,
-            sgid_index: dest.sgid_index,
-            hop_limit: dest.hop_limit,
-            traffic_class: dest.traffic_class,
-        },
-        dlid: dest.dlid,
-        sl: dest.sl,
-        src_path_bits: dest.src_path_bits,
-        static_rate: dest.static_rate,
-        is_global: dest.is_global,
-        port_num: dest.port_num,
+/// Stores the public form of an address of a QP's path; padding stays as it is.
+///
+/// # Safety
+///
+/// `ah` must point to writable attributes, which need not be initialized.
+unsafe fn store_dest(ah: *mut ibv_ah_attr, dest: &ib_uverbs_qp_dest) {
+    // SAFETY: the caller's promise, for all members.
+    unsafe {
+        (*ah).grh.dgid.raw = dest.dgid;
+        (*ah).grh.flow_label = dest.flow_label;
+        (*ah).grh.sgid_index = dest.sgid_index;
+        (*ah).grh.hop_limit = dest.hop_limit;
+        (*ah).grh.traffic_class = dest.traffic_class;
+        (*ah).dlid = dest.dlid;
+        (*ah).sl = dest.sl;
+        (*ah).src_path_bits = dest.src_path_bits;
+        (*ah).static_rate = dest.static_rate;
+        (*ah).is_global = dest.is_global;
+        (*ah).port_num = dest.port_num;
     }
 }
 
@@ -116,8 +119,8 @@ pub(super) unsafe fn store_attr(attr: *mut ibv_qp_attr, response: &ib_uverbs_que
         (*attr).dest_qp_num = response.dest_qp_num;
         (*attr).qp_access_flags = response.qp_access_flags;
         (*attr).cap = cap(response);
-        (*attr).ah_attr = dest_from_kernel(&response.dest);
-        (*attr).alt_ah_attr = dest_from_kernel(&response.alt_dest);
+        store_dest(&raw mut (*attr).ah_attr, &response.dest);
+        store_dest(&raw mut (*attr).alt_ah_attr, &response.alt_dest);
         (*attr).pkey_index = response.pkey_index;
         (*attr).alt_pkey_index = response.alt_pkey_index;
         (*attr).sq_draining = response.sq_draining;

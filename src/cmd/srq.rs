@@ -180,14 +180,13 @@ unsafe fn create_ex(
         // Of an SRQ with extended attributes nobody else stores it.
         (*srq).srq.srq_context = (*attr).srq_context;
         (*srq).srq_type = kind.number();
-        match kind {
-            Kind::Basic => {}
-            Kind::Xrc { xrcd, cq } => {
-                (*srq).srq_num = number;
-                (*srq).xrcd = xrcd;
-                (*srq).cq = cq;
-            }
-            Kind::TagMatching { cq, .. } => (*srq).cq = cq,
+        if let Kind::Xrc { xrcd, .. } = kind {
+            (*srq).srq_num = number;
+            (*srq).xrcd = xrcd;
+        }
+        // A basic SRQ keeps it too, though the kernel is not told.
+        if mask & IBV_SRQ_INIT_ATTR_CQ != 0 {
+            (*srq).cq = (*attr).cq;
         }
     }
     Ok(())

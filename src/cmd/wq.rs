@@ -66,16 +66,15 @@ unsafe fn create(
         if mask >= IBV_WQ_INIT_ATTR_RESERVED || (*attr).pd.is_null() || (*attr).cq.is_null() {
             return Err(Errno::EINVAL);
         }
+        (*wq).context = kernel.context();
+        (*wq).pd = (*attr).pd;
+        (*wq).cq = (*attr).cq;
+        (*wq).wq_type = (*attr).wq_type;
         let create_flags =
             if mask & IBV_WQ_INIT_ATTR_FLAGS != 0 { (*attr).create_flags } else { 0 };
         if create_flags >= IBV_WQ_FLAGS_RESERVED {
             return Err(Errno::EOPNOTSUPP);
         }
-        (*wq).context = kernel.context();
-        (*wq).pd = (*attr).pd;
-        (*wq).cq = (*attr).cq;
-        (*wq).wq_type = (*attr).wq_type;
-
         let request = ib_uverbs_ex_create_wq {
             comp_mask: 0,
             wq_type: (*attr).wq_type,

@@ -480,7 +480,7 @@ fn resized() {
         let context = TestContext::new(form);
         let mut cq = set_up(&context, 7);
         cq.cqe = 1;
-        let mut resize = |cq: &mut ibv_cq| {
+        let resize = |cq: &mut ibv_cq| {
             let mut cmd = WithBytes::<ibv_resize_cq, 1>::new([0xfeed]);
             let mut resp = WithBytes::<ib_uverbs_resize_cq_resp, 1>::new([0]);
             let (cmd_size, resp_size) = (cmd.size(), resp.size());

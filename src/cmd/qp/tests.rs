@@ -521,16 +521,37 @@ fn attributes_that_do_not_suit_are_refused() {
         let status = create_ex(&context, &mut new_qp(), &mut attr);
         assert_eq!(failure(status), libc::EINVAL, "bit {bit:#x}");
     }
-    for bit in [IBV_QP_INIT_ATTR_XRCD, 1 << 7, 1 << 31] {
+    for bit in [1 << 7, 1 << 31] {
         let mut attr = parents.attr(IBV_QPT_UD, IBV_QP_INIT_ATTR_PD | bit);
         let status = create_ex2(&context, &mut new_qp(), &mut attr);
         assert_eq!(failure(status), libc::EINVAL, "bit {bit:#x}");
     }
-    // The plain attributes have no domain.
+    // The plain attributes have no domain, and they stay as they are.
     let mut attr = ibv_qp_init_attr::zeroed();
-    attr.qp_type = IBV_QPT_XRC_RECV;
-    let status = create_plain(&mut parents, &mut new_qp(), &mut attr);
-    assert_eq!(failure(status), libc::EINVAL);
+    attr.cap = cap(1);
+    for qp_type in [IBV_QPT_XRC_RECV, IBV_QPT_XRC_SEND] {
+        attr.qp_type = qp_type;
+        let status = create_plain(&mut parents, &mut new_qp(), &mut attr);
+        assert_eq!(failure(status), libc::EINVAL);
+        assert_eq!(caps(&attr.cap), [1, 2, 3, 4, 5]);
+    }
+}
+
+#[test]
+fn a_domain_can_be_named_in_each_extended_form() {
+    let context = TestContext::new(Form::Write);
+    let mut parents = Parents::new(&context);
+    new_kernel(&[]);
+    let mut attr = parents.attr(IBV_QPT_XRC_RECV, IBV_QP_INIT_ATTR_XRCD);
+    let mut qp = new_qp();
+    assert_eq!(create_ex2(&context, &mut qp, &mut attr), 0);
+    assert_eq!(fake::calls(), [ioctl("1(len0)", "")]);
+    assert_eq!((qp.comp_mask, qp.xrcd), (VERBS_QP_XRCD, &raw mut parents.xrcd));
+    // Other types are not in it.
+    let mut attr = parents.attr(IBV_QPT_RC, IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_PD);
+    let mut qp = new_qp();
+    assert_eq!(create_ex(&context, &mut qp, &mut attr), 0);
+    assert_eq!((qp.comp_mask, qp.xrcd), (VERBS_QP_XRCD, ptr::null_mut()));
 }
 
 #[test]

@@ -198,6 +198,7 @@ fn a_basic_one_with_extended_attributes() {
     for (mask, srq_type) in [
         (IBV_SRQ_INIT_ATTR_PD, IBV_SRQT_XRC),
         (IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE, IBV_SRQT_BASIC),
+        (IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ, IBV_SRQT_TM),
     ] {
         let mut srq = new_srq();
         new_kernel();
@@ -205,7 +206,10 @@ fn a_basic_one_with_extended_attributes() {
         assert_eq!(fake::calls(), [BASIC]);
         assert_eq!((srq.srq.handle, srq.srq_type, srq.srq_num), (7, IBV_SRQT_BASIC, 0xbb));
         assert_eq!(srq.srq.srq_context.addr(), 0x99);
-        assert!(srq.xrcd.is_null() && srq.cq.is_null());
+        assert!(srq.xrcd.is_null());
+        let cq =
+            if mask & IBV_SRQ_INIT_ATTR_CQ != 0 { &raw mut parents.cq } else { ptr::null_mut() };
+        assert_eq!(srq.cq, cq);
     }
 }
 
