@@ -1,16 +1,17 @@
 //! Queue pairs: creation and destruction. `ibv_create_qp(3)`, `ibv_create_qp_ex(3)`,
 //! `ibv_open_qp(3)`
 
+mod new;
+mod open;
+
 use core::ffi::c_int;
-use core::mem::offset_of;
 use core::ptr;
 
+use self::new::{Objects, Wanted};
+use self::open::open;
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::cmd::{
-    Blocks, Buffers, Command, Kernel, Outcome, Write, method, unless_gone, uverbs_abi,
-    wait_for_events,
-};
+use crate::cmd::{Blocks, Buffers, Command, Kernel, method, unless_gone, wait_for_events};
 use crate::provider_api::op_index;
 use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::uapi::*;
@@ -194,75 +195,6 @@ unsafe fn set_qp_tail(qp: *mut verbs_qp, xrcd: Option<*mut verbs_xrcd>) {
     }
 }
 
-/// What of the objects that a new QP belongs to goes to the kernel, by their handles.
-#[derive(Default)]
-struct Objects {
-    xrcd: Option<u32>,
-    pd: Option<u32>,
-    table: Option<u32>,
-    send_cq: Option<u32>,
-    recv_cq: Option<u32>,
-    srq: Option<u32>,
-}
-
-impl Objects {
-    /// EINVAL for an unknown type and for objects that do not suit it.
-    ///
-    /// # Safety
-    ///
-    /// `attr` must point to attributes of which at least those are set that its mask names.
-    unsafe fn of(attr: *const ibv_qp_init_attr_ex) -> Result<Objects> {
-        let mut objects = Objects::default();
-        // SAFETY: the caller's promise; all pointers are NULL or live objects.
-        unsafe {
-            let cq = |cq: *mut ibv_cq| cq.as_ref().map(|cq| cq.handle).ok_or(Errno::EINVAL);
-            let mask = (*attr).comp_mask;
-            let srq = || (*attr).srq.as_ref().map(|srq| srq.handle);
-            match (*attr).qp_type {
-                IBV_QPT_XRC_RECV => {
-                    if mask & IBV_QP_INIT_ATTR_XRCD == 0 {
-                        return Err(Errno::EINVAL);
-                    }
-                    let xrcd = (*attr).xrcd.cast::<verbs_xrcd>();
-                    objects.xrcd = Some(xrcd.as_ref().ok_or(Errno::EINVAL)?.handle);
-                    objects.srq = srq();
-                    return Ok(objects);
-                }
-                IBV_QPT_RC | IBV_QPT_UC | IBV_QPT_UD | IBV_QPT_RAW_PACKET | IBV_QPT_XRC_SEND
-                | IBV_QPT_DRIVER => {}
-                _ => return Err(Errno::EINVAL),
-            }
-            if mask & IBV_QP_INIT_ATTR_PD == 0 {
-                return Err(Errno::EINVAL);
-            }
-            objects.pd = Some((*attr).pd.as_ref().ok_or(Errno::EINVAL)?.handle);
-            if mask & IBV_QP_INIT_ATTR_IND_TABLE != 0 {
-                // The queues behind the table receive, not the QP.
-                let cap = (*attr).cap;
-                if cap.max_recv_wr != 0
-                    || cap.max_recv_sge != 0
-                    || !(*attr).recv_cq.is_null()
-                    || !(*attr).srq.is_null()
-                {
-                    return Err(Errno::EINVAL);
-                }
-                let table = (*attr).rwq_ind_tbl.as_ref().ok_or(Errno::EINVAL)?;
-                objects.table = Some(table.ind_tbl_handle.cast_unsigned());
-                if cap.max_send_wr != 0 {
-                    objects.send_cq = Some(cq((*attr).send_cq)?);
-                }
-            } else {
-                objects.send_cq = Some(cq((*attr).send_cq)?);
-                if (*attr).qp_type != IBV_QPT_XRC_SEND {
-                    objects.recv_cq = Some(cq((*attr).recv_cq)?);
-                }
-                objects.srq = srq();
-            }
-        }
-        Ok(objects)
-    }
-}
-
 /// The flags of the attributes, 0 if the mask does not name them. EINVAL for unknown ones.
 ///
 /// # Safety
@@ -282,13 +214,6 @@ unsafe fn create_flags(attr: *const ibv_qp_init_attr_ex) -> Result<u32> {
         (*attr).create_flags
     };
     if flags & !KNOWN == 0 { Ok(flags) } else { Err(Errno::EINVAL) }
-}
-
-/// What the kernel says about a new QP.
-struct Created {
-    handle: u32,
-    qp_num: u32,
-    cap: ibv_qp_cap,
 }
 
 /// Creates a QP, fills in the library's members of it and stores in the attributes which
@@ -361,219 +286,6 @@ unsafe fn init_events(qp: *mut ibv_qp) {
         libc::pthread_mutex_init(&raw mut (*qp).mutex, ptr::null());
         libc::pthread_cond_init(&raw mut (*qp).cond, ptr::null());
     }
-}
-
-/// What a new QP shall be like, in the kernel's terms.
-struct Wanted {
-    user_handle: u64,
-    async_fd: c_int,
-    qp_type: ibv_qp_type,
-    cap: ibv_qp_cap,
-    sq_sig_all: bool,
-    /// Flags were named, even if they are 0.
-    has_create_flags: bool,
-    create_flags: u32,
-    source_qpn: Option<u32>,
-    objects: Objects,
-}
-
-impl Wanted {
-    fn create(
-        &self,
-        kernel: Kernel<'_>,
-        buffers: Buffers<'_>,
-        blocks: Blocks<'_>,
-    ) -> Result<Created> {
-        let objects = &self.objects;
-        let (mut handle, mut qp_num, mut cap) = (0, 0_u32, self.cap);
-        let mut cmd = Command::new(method!(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE));
-        for (id, object) in [
-            (UVERBS_ATTR_CREATE_QP_XRCD_HANDLE, objects.xrcd),
-            (UVERBS_ATTR_CREATE_QP_PD_HANDLE, objects.pd),
-            (UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE, objects.table),
-            (UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, objects.send_cq),
-            (UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, objects.recv_cq),
-        ] {
-            if let Some(handle) = object {
-                cmd.object(id, handle);
-            }
-        }
-        cmd.new_object(UVERBS_ATTR_CREATE_QP_HANDLE, &mut handle)
-            .u64(UVERBS_ATTR_CREATE_QP_TYPE, u64::from(self.qp_type))
-            .u64(UVERBS_ATTR_CREATE_QP_USER_HANDLE, self.user_handle)
-            .input_ref(UVERBS_ATTR_CREATE_QP_CAP, &self.cap)
-            .fd(UVERBS_ATTR_CREATE_QP_EVENT_FD, self.async_fd);
-        if let Some(source_qpn) = self.source_qpn {
-            cmd.u32(UVERBS_ATTR_CREATE_QP_SOURCE_QPN, source_qpn);
-        }
-        let flags = self.ioctl_flags();
-        if flags != 0 {
-            cmd.u32(UVERBS_ATTR_CREATE_QP_FLAGS, flags);
-        }
-        if let Some(srq) = objects.srq {
-            cmd.object(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, srq);
-        }
-        cmd.output(UVERBS_ATTR_CREATE_QP_RESP_CAP, &mut cap)
-            .output(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, &mut qp_num)
-            .provider_bytes(&buffers)
-            .link(blocks);
-        if kernel.private().is_imported() {
-            cmd.ioctl_only();
-        }
-        if self.has_create_flags || objects.table.is_some() {
-            cmd.extended_write();
-        }
-        match cmd.run(kernel, op_index!(create_qp))? {
-            Outcome::Done => Ok(Created { handle, qp_num, cap }),
-            Outcome::Write(write) => self.create_by_write(write),
-            Outcome::WriteEx(write) => self.create_by_extended_write(write),
-        }
-    }
-
-    /// Flags as the ioctl wants them: the source QPN is an attribute and no flag, signalling is a
-    /// flag.
-    fn ioctl_flags(&self) -> u32 {
-        let mut flags = self.create_flags & !IBV_QP_CREATE_SOURCE_QPN;
-        if self.sq_sig_all {
-            flags |= IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
-        }
-        flags
-    }
-
-    /// The write interface has one place for the domain of either kind.
-    fn domain(&self) -> u32 {
-        self.objects.xrcd.or(self.objects.pd).unwrap_or(0)
-    }
-
-    fn create_by_write(&self, write: Write<'_>) -> Result<Created> {
-        let request = ib_uverbs_create_qp {
-            response: 0,
-            user_handle: self.user_handle,
-            pd_handle: self.domain(),
-            send_cq_handle: self.objects.send_cq.unwrap_or(0),
-            recv_cq_handle: self.objects.recv_cq.unwrap_or(0),
-            srq_handle: self.objects.srq.unwrap_or(0),
-            max_send_wr: self.cap.max_send_wr,
-            max_recv_wr: self.cap.max_recv_wr,
-            max_send_sge: self.cap.max_send_sge,
-            max_recv_sge: self.cap.max_recv_sge,
-            max_inline_data: self.cap.max_inline_data,
-            sq_sig_all: u8::from(self.sq_sig_all),
-            // All known types fit.
-            qp_type: self.qp_type as u8,
-            is_srq: u8::from(self.objects.srq.is_some()),
-            reserved: 0,
-            driver_data: [],
-        };
-        match uverbs_abi() {
-            0..=3 => {
-                let response = write.send_for::<_, ibv_create_qp_resp_v3>(request)?;
-                // A QP of the oldest interface is as large as it should be.
-                let ibv_create_qp_resp_v3 { qp_handle: handle, qpn: qp_num } = response;
-                Ok(Created { handle, qp_num, cap: self.cap })
-            }
-            4 => {
-                let response = write.send_for::<_, ibv_create_qp_resp_v4>(request)?;
-                let cap = ibv_qp_cap {
-                    max_send_wr: response.max_send_wr,
-                    max_recv_wr: response.max_recv_wr,
-                    max_send_sge: response.max_send_sge,
-                    max_recv_sge: response.max_recv_sge,
-                    max_inline_data: response.max_inline_data,
-                };
-                Ok(Created { handle: response.qp_handle, qp_num: response.qpn, cap })
-            }
-            _ => Ok(created(&write.send(request)?)),
-        }
-    }
-
-    fn create_by_extended_write(&self, write: Write<'_>) -> Result<Created> {
-        let table = self.objects.table;
-        let response = write.send(ib_uverbs_ex_create_qp {
-            user_handle: self.user_handle,
-            pd_handle: self.domain(),
-            send_cq_handle: self.objects.send_cq.unwrap_or(0),
-            recv_cq_handle: self.objects.recv_cq.unwrap_or(0),
-            srq_handle: self.objects.srq.unwrap_or(0),
-            max_send_wr: self.cap.max_send_wr,
-            max_recv_wr: self.cap.max_recv_wr,
-            max_send_sge: self.cap.max_send_sge,
-            max_recv_sge: self.cap.max_recv_sge,
-            max_inline_data: self.cap.max_inline_data,
-            sq_sig_all: u8::from(self.sq_sig_all),
-            qp_type: self.qp_type as u8,
-            is_srq: u8::from(self.objects.srq.is_some()),
-            reserved: 0,
-            comp_mask: table.map_or(0, |_| IB_UVERBS_CREATE_QP_MASK_IND_TABLE),
-            create_flags: self.create_flags,
-            rwq_ind_tbl_handle: table.unwrap_or(0),
-            source_qpn: self.source_qpn.unwrap_or(0),
-        })?;
-        Ok(created(&response.base))
-    }
-}
-
-/// What today's response says.
-fn created(response: &ib_uverbs_create_qp_resp) -> Created {
-    let cap = ibv_qp_cap {
-        max_send_wr: response.max_send_wr,
-        max_recv_wr: response.max_recv_wr,
-        max_send_sge: response.max_send_sge,
-        max_recv_sge: response.max_recv_sge,
-        max_inline_data: response.max_inline_data,
-    };
-    Created { handle: response.qp_handle, qp_num: response.qpn, cap }
-}
-
-/// # Safety
-///
-/// `qp` must be a new QP of `size` bytes that nobody else uses; of the attributes at least those
-/// must be set that the mask names, and the domain must live.
-unsafe fn open(
-    kernel: Kernel<'_>,
-    qp: *mut verbs_qp,
-    size: usize,
-    attr: *const ibv_qp_open_attr,
-    buffers: Buffers<'_>,
-) -> Result<()> {
-    const NEEDED: u32 = IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_TYPE;
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mask = (*attr).comp_mask;
-        if mask >= IBV_QP_OPEN_ATTR_RESERVED {
-            return Err(Errno::EOPNOTSUPP);
-        }
-        if mask & NEEDED != NEEDED || (*attr).xrcd.is_null() {
-            return Err(Errno::EINVAL);
-        }
-        // The public XRC domain begins the provider API's.
-        let xrcd = (*attr).xrcd.cast::<verbs_xrcd>();
-        let mut request = ib_uverbs_open_qp::zeroed();
-        request.user_handle = qp.expose_provenance() as u64;
-        request.pd_handle = (*xrcd).handle;
-        request.qpn = (*attr).qp_num;
-        request.qp_type = u8::try_from((*attr).qp_type).map_err(|_| Errno::EINVAL)?;
-        let response = kernel.write(request, buffers)?;
-
-        let public = (&raw mut (*qp).base).cast::<ibv_qp>();
-        (*public).context = kernel.context();
-        (*public).qp_context =
-            if mask & IBV_QP_OPEN_ATTR_CONTEXT != 0 { (*attr).qp_context } else { ptr::null_mut() };
-        (*public).pd = ptr::null_mut();
-        (*public).send_cq = ptr::null_mut();
-        (*public).recv_cq = ptr::null_mut();
-        (*public).srq = ptr::null_mut();
-        (*public).handle = response.qp_handle;
-        (*public).qp_num = (*attr).qp_num;
-        (*public).qp_type = (*attr).qp_type;
-        (*public).state = IBV_QPS_UNKNOWN;
-        init_events(public);
-        // A provider of old may have no room for the tail, or for the mask alone.
-        if size > offset_of!(verbs_qp, comp_mask) {
-            set_qp_tail(qp, (size > offset_of!(verbs_qp, xrcd)).then_some(xrcd));
-        }
-    }
-    Ok(())
 }
 
 /// # Safety
