@@ -55,7 +55,8 @@ export!(ibv_create_ah_from_wc @@ "IBVERBS_1.1");
 ///
 /// # Safety
 ///
-/// `grh` must be the start of the receive buffer if the completion has the flag `IBV_WC_GRH`.
+/// `grh` must be NULL or the start of the receive buffer if the completion has the flag
+/// `IBV_WC_GRH`.
 unsafe fn sender(
     port_num: u8,
     wc: &ibv_wc,
@@ -67,8 +68,12 @@ unsafe fn sender(
     attr.sl = wc.sl;
     attr.src_path_bits = wc.dlid_path_bits;
     attr.port_num = port_num;
+    // Without the flag the buffer holds data.
     if wc.wc_flags & IBV_WC_GRH == 0 {
         return Ok(attr);
+    }
+    if grh.is_null() {
+        return Err(Errno::EINVAL);
     }
     // A receive buffer has no alignment.
     // SAFETY: the caller's promise.
@@ -182,12 +187,17 @@ mod tests {
 
     #[test]
     fn without_a_header_the_lid_is_all() {
-        // SAFETY: without the flag the header is not read.
-        let attr = unsafe { sender(3, &completion(IBV_WC_WITH_IMM), core::ptr::null(), table) };
-        let attr = attr.unwrap();
-        assert_eq!((attr.dlid, attr.sl, attr.src_path_bits), (0x1234, 5, 0x7f));
-        assert_eq!((attr.port_num, attr.is_global, attr.static_rate), (3, 0, 0));
-        assert_eq!(attr.grh.flow_label, 0);
+        for grh in [core::ptr::null(), buffer(17)[1..].as_ptr().cast()] {
+            // SAFETY: without the flag the header is not read.
+            let attr = unsafe { sender(3, &completion(IBV_WC_WITH_IMM), grh, table) };
+            let attr = attr.unwrap();
+            assert_eq!((attr.dlid, attr.sl, attr.src_path_bits), (0x1234, 5, 0x7f));
+            assert_eq!((attr.port_num, attr.is_global, attr.static_rate), (3, 0, 0));
+            assert_eq!((attr.grh.flow_label, attr.grh.hop_limit), (0, 0));
+        }
+        // SAFETY: NULL is not read.
+        let missing = unsafe { sender(3, &completion(IBV_WC_GRH), core::ptr::null(), table) };
+        assert_eq!(missing.err(), Some(Errno::EINVAL));
     }
 
     #[test]

@@ -109,8 +109,8 @@ unsafe extern "C" fn query_device(
 }
 export!(ibv_query_device @ "IBVERBS_1.0" as query_device);
 
-/// Stores the properties of a port (counted from 1) in the 48 bytes at `attr`. Returns 0 or an
-/// error number. `ibv_query_port(3)`
+/// Stores the properties of a port (counted from 1) in the 48 bytes at `attr`: the struct that
+/// programs of this interface have. Returns 0 or an error number. `ibv_query_port(3)`
 unsafe extern "C" fn query_port(
     context: *mut ibv_context_1_0,
     port_num: u8,
