@@ -76,6 +76,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn without_rdma_nothing_is_copied_on_fork() {
+        let answer = copy_on_fork();
+        assert!(!answer || Nldev::open().is_ok());
+    }
+
+    #[test]
     fn commands_have_the_type_of_their_client() {
         assert_eq!(message_type(RDMA_NLDEV_CMD_GET), 0x1401);
     }

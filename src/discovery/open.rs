@@ -100,17 +100,18 @@ unsafe fn finish(context: *mut verbs_context, has_events: bool) -> Result<*mut i
     unsafe {
         context_slots::install(context);
         let public = &raw mut (*context).context;
-        if has_events && (*public).async_fd == -1 {
-            if let Err(errno) = cmd::alloc_async_fd(public) {
-                log!(
-                    VERBS_LOG_ERR,
-                    "device {}: no descriptor for asynchronous events: {}",
-                    text(&(*(*public).device).name).to_string_lossy(),
-                    std::io::Error::from_raw_os_error(errno.0),
-                );
-                close(public);
-                return Err(errno);
-            }
+        if has_events
+            && (*public).async_fd == -1
+            && let Err(errno) = cmd::alloc_async_fd(public)
+        {
+            log!(
+                VERBS_LOG_ERR,
+                "device {}: no descriptor for asynchronous events: {}",
+                text(&(*(*public).device).name).to_string_lossy(),
+                std::io::Error::from_raw_os_error(errno.0),
+            );
+            close(public);
+            return Err(errno);
         }
         Ok(public)
     }

@@ -1,6 +1,7 @@
 //! Whether a provider is for a device, and taking it.
 
 use core::ffi::{CStr, c_uint};
+use core::ops::RangeInclusive;
 use core::ptr;
 use core::sync::atomic::AtomicI32;
 
@@ -60,18 +61,23 @@ unsafe fn entry_matches(entry: &verbs_match_ent, modalias: &CStr) -> bool {
     }
 }
 
-/// Reads the modalias of a device, once; a device without one has an empty one.
-fn read_modalias(record: &mut Record) {
-    if record.get().flags & VSYSFS_READ_MODALIAS != 0 {
-        return;
+/// The modalias of a device, which is read once; a device without one has an empty one.
+fn modalias(record: &mut Record) -> &CStr {
+    if record.get().flags & VSYSFS_READ_MODALIAS == 0 {
+        let mut buf = [0; 512];
+        // SAFETY: a live record.
+        let modalias = unsafe { device_text(record.as_ptr(), c"device/modalias", &mut buf) };
+        let fields = record.get_mut();
+        fields.flags |= VSYSFS_READ_MODALIAS;
+        // A text that was read into a buffer of that size fits.
+        let _ = store_text(&mut fields.modalias, &[modalias.unwrap_or_default()]);
     }
-    let mut buf = [0; 512];
-    // SAFETY: a live record.
-    let modalias = unsafe { device_text(record.as_ptr(), c"device/modalias", &mut buf) };
-    let fields = record.get_mut();
-    fields.flags |= VSYSFS_READ_MODALIAS;
-    // A text that was read into a buffer of that size fits.
-    let _ = store_text(&mut fields.modalias, &[modalias.unwrap_or_default()]);
+    text(&record.get().modalias)
+}
+
+/// The PCI vendor of a device; nothing for other devices.
+pub(crate) fn pci_vendor(record: &mut Record) -> Option<u16> {
+    pci_ids(modalias(record).to_bytes()).map(|(vendor, _)| vendor)
 }
 
 /// The entry of a table for the kernel driver of a device, if that is known.
@@ -86,13 +92,13 @@ unsafe fn driver_entry(
     if driver_id == RDMA_DRIVER_UNKNOWN {
         return None;
     }
-    // SAFETY: the caller's promise; an entry of this kind has a number.
-    unsafe { table(ops) }
-        .find(|entry| {
-            c_uint::from(entry.kind) == VERBS_MATCH_DRIVER_ID
-                && unsafe { entry.u.driver_id } == u64::from(driver_id)
-        })
-        .map(ptr::from_ref)
+    let is_it = |entry: &&verbs_match_ent| {
+        // SAFETY: an entry of this kind has a number.
+        let number = |entry: &verbs_match_ent| unsafe { entry.u.driver_id };
+        c_uint::from(entry.kind) == VERBS_MATCH_DRIVER_ID && number(entry) == u64::from(driver_id)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { table(ops) }.find(is_it).map(ptr::from_ref)
 }
 
 /// Whether a provider names the kernel driver of a device in its table.
@@ -126,8 +132,7 @@ unsafe fn table_entry(ops: *const verbs_device_ops, record: &mut Record) -> *con
         if let Some(entry) = table(ops).find(|entry| entry_matches(entry, text(&name))) {
             return entry;
         }
-        read_modalias(record);
-        let modalias = text(&record.get().modalias);
+        let modalias = modalias(record);
         table(ops).find(|entry| entry_matches(entry, modalias)).map_or(ptr::null(), ptr::from_ref)
     }
 }
@@ -185,7 +190,8 @@ pub(crate) unsafe fn offer(
         let versions = (*ops).match_min_abi_version..=(*ops).match_max_abi_version;
         if !versions.contains(&record.get().abi_ver) {
             if first {
-                tell_version(ops, &record);
+                let text = version_complaint(&provider_name(ops), &versions, &record);
+                log::warning(format_args!("{text}"));
             }
             return Err((record, Refusal::Version));
         }
@@ -220,26 +226,25 @@ pub(crate) unsafe fn offer(
     }
 }
 
-/// Tells that a provider and the kernel's driver are of different times, and which is older.
-///
-/// # Safety
-///
-/// `ops` must be a registered provider's record.
-unsafe fn tell_version(ops: *const verbs_device_ops, record: &Record) {
-    // SAFETY: the caller's promise.
-    let (name, min, max) =
-        unsafe { (provider_name(ops), (*ops).match_min_abi_version, (*ops).match_max_abi_version) };
+/// What to tell about a provider and a kernel driver of different times: which one is older.
+pub(super) fn version_complaint(
+    provider: &str,
+    versions: &RangeInclusive<u32>,
+    record: &Record,
+) -> String {
     let version = record.get().abi_ver;
-    let advice = if version > max {
+    let advice = if version > *versions.end() {
         "the provider is older than the kernel; update rdma-core"
     } else {
         "the kernel's driver is older than the provider; update the kernel"
     };
-    log::warning(format_args!(
-        "provider {name} supports versions {min} to {max} of its kernel driver's interface, {} has \
+    format!(
+        "provider {provider} supports versions {} to {} of its kernel driver's interface, {} has \
          {version}: {advice}",
+        versions.start(),
+        versions.end(),
         record.path().to_string_lossy(),
-    ));
+    )
 }
 
 /// Fills in the library's part of a provider's new device, but for the record.

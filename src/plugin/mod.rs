@@ -6,8 +6,9 @@
 //!
 //! Loading everything that the configuration names costs a process hundreds of system calls, so
 //! only the plugin for the kernel driver of a device is loaded, if the configuration names it in
-//! the file that goes by its name; everything else only when a device stays without a provider.
-//! The outcome is the same, because rdma-core has one plugin per kernel driver.
+//! the file that goes by its name. The whole configuration is read when a device stays without a
+//! provider; of rdma-core's own plugins, those for other drivers are left out then, too. The
+//! outcome is the same, because rdma-core has one plugin per kernel driver.
 
 mod complaint;
 mod config;
@@ -27,9 +28,9 @@ use crate::discovery::Record;
 use crate::log::{self, log};
 use crate::provider_api::registry::Driver;
 use crate::uapi::RDMA_DRIVER_UNKNOWN;
-use known::plugin_of;
+use known::{is_known, plugin_of, plugins_by_look};
 use load::Failure;
-use matching::{Refusal, names_driver, offer};
+use matching::{Refusal, names_driver, offer, pci_vendor};
 use source::display;
 
 pub(crate) use source::{Source, System};
@@ -55,7 +56,8 @@ pub(crate) struct Plugins<S = System> {
     /// The built-in providers that were asked for; nothing before that was looked up.
     wanted: Option<Vec<BuiltIn>>,
     environment_loaded: bool,
-    everything_loaded: bool,
+    /// The plugins that the configuration names, once it was read as a whole.
+    configured: Option<Vec<Vec<u8>>>,
     /// Plugins that were loaded, or failed to.
     attempted: Vec<Vec<u8>>,
     failures: Vec<Failure>,
@@ -95,7 +97,7 @@ impl<S: Source> Plugins<S> {
             built_in,
             wanted: None,
             environment_loaded: false,
-            everything_loaded: false,
+            configured: None,
             attempted: Vec::new(),
             failures: Vec::new(),
             not_in_own_file: Vec::new(),
@@ -145,15 +147,13 @@ impl<S: Source> Plugins<S> {
 
         self.offer_to_all(&mut waiting);
         take_adopted(&mut waiting, &mut adopted);
-        if !waiting.is_empty() && !self.everything_loaded {
+        if !waiting.is_empty() {
             self.load_environment();
             for candidate in &mut waiting {
-                if self.can_choose(candidate) {
-                    self.offer_to_all(core::slice::from_mut(candidate));
-                }
+                self.offer_to_likely(candidate);
             }
             if waiting.iter().any(|candidate| candidate.record.is_some()) {
-                self.load_everything();
+                self.load_rest(&waiting);
                 self.offer_to_all(&mut waiting);
             }
             take_adopted(&mut waiting, &mut adopted);
@@ -204,21 +204,36 @@ impl<S: Source> Plugins<S> {
         }
     }
 
-    /// Whether the providers that are loaded now are enough to choose the right one for a device,
-    /// after loading the plugin for its kernel driver.
-    fn can_choose(&mut self, candidate: &Candidate) -> bool {
-        let Some(record) = candidate.record() else { return false };
+    /// Loads the plugin for a device and offers it to the providers that there are then.
+    fn offer_to_likely(&mut self, candidate: &mut Candidate) {
+        let Some(record) = &mut candidate.record else { return };
         let driver_id = record.get().driver_id;
-        if driver_id == RDMA_DRIVER_UNKNOWN {
-            // The providers of the environment come before those of the configuration.
-            return true;
-        }
-        let Some(name) = plugin_of(driver_id) else { return false };
+        let by_driver = plugin_of(driver_id);
+        let names: &[&str] = if driver_id == RDMA_DRIVER_UNKNOWN {
+            let vendor = pci_vendor(record);
+            plugins_by_look(record.name().to_bytes(), vendor)
+        } else {
+            by_driver.as_slice()
+        };
         log!(
             VERBS_LOG_INFO,
-            "device {}: kernel driver {driver_id}, plugin {name}",
+            "device {}: kernel driver {driver_id}, likely plugins {names:?}",
             record.name().to_string_lossy(),
         );
+        if driver_id == RDMA_DRIVER_UNKNOWN {
+            // Nothing counts but the order, in which the providers of the environment are first.
+            self.offer_to_all(core::slice::from_mut(candidate));
+        }
+        for name in names {
+            if candidate.record.is_some() && self.have(name) {
+                self.offer_to_all(core::slice::from_mut(candidate));
+            }
+        }
+    }
+
+    /// Makes sure that a plugin is loaded, if the configuration names it in the file that goes by
+    /// its name.
+    fn have(&mut self, name: &'static str) -> bool {
         if self.attempted.iter().any(|other| other == name.as_bytes()) {
             return !self.failures.iter().any(|failure| failure.name == name.as_bytes());
         }
@@ -241,12 +256,18 @@ impl<S: Source> Plugins<S> {
         }
     }
 
-    /// Loads the plugins of the configuration that are not loaded yet, once.
-    fn load_everything(&mut self) {
-        log!(VERBS_LOG_INFO, "loading every plugin of the configuration");
-        self.everything_loaded = true;
-        for name in self.source.in_configuration() {
-            self.load(&name);
+    /// Loads the plugins of the configuration that may be for one of these devices.
+    fn load_rest(&mut self, waiting: &[Candidate]) {
+        let source = &self.source;
+        let configured = self.configured.get_or_insert_with(|| source.in_configuration()).clone();
+        let records = || waiting.iter().filter_map(Candidate::record);
+        let likely = || records().map(|record| plugin_of(record.get().driver_id));
+        let is_for_all = likely().any(|plugin| plugin.is_none());
+        for name in configured {
+            let is_likely = || likely().flatten().any(|plugin| plugin.as_bytes() == name);
+            if is_for_all || !is_known(&name) || is_likely() {
+                self.load(&name);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where plugins come from: the environment, the configuration, the files.
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
@@ -53,13 +53,16 @@ impl System {
     /// The text of a configuration file; nothing for what is not a regular file.
     fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
         // A pipe is not waited for.
-        let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-        if !file.metadata()?.is_file() {
+        let mut file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+        let about = file.metadata()?;
+        if !about.is_file() {
             return Ok(None);
         }
-        let mut text = Vec::with_capacity(4096);
-        File::take(file, LONGEST_FILE).read_to_end(&mut text)?;
-        if text.len() as u64 == LONGEST_FILE {
+        // With one byte more than the file has, one call reads all and sees the end.
+        let mut text = vec![0; about.len().saturating_add(1).clamp(64, LONGEST_FILE) as usize];
+        let length = file.read(&mut text)?;
+        text.truncate(length);
+        if length as u64 == LONGEST_FILE {
             log::warning(format_args!(
                 "configuration file {} is read up to {LONGEST_FILE} bytes only",
                 path.display(),

@@ -1,6 +1,6 @@
 //! Which plugins are loaded for which devices, and who gets a device.
 
-use super::matching::{Refusal, offer};
+use super::matching::{Refusal, offer, version_complaint};
 use super::*;
 use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_void};
@@ -231,6 +231,18 @@ fn versions_and_failures_refuse() {
 }
 
 #[test]
+fn a_version_complaint_says_which_side_is_older() {
+    let mut record = record(b"rxe0", 14);
+    for (version, older) in [(0, "kernel's driver is older"), (9, "provider is older")] {
+        record.get_mut().abi_ver = version;
+        let text = version_complaint("rxe", &(1..=2), &record);
+        assert!(text.contains("provider rxe supports versions 1 to 2"), "{text}");
+        assert!(text.contains(&format!("/nowhere/class/infiniband/rxe0 has {version}")), "{text}");
+        assert!(text.contains(older), "{text}");
+    }
+}
+
+#[test]
 fn a_device_is_filled_in() {
     let ops = provider(c"p", &[driver_id(14)]);
     let mut given = record(b"rxe0", 14);
@@ -379,6 +391,19 @@ fn a_plugin_without_its_driver_in_the_table_matches_by_modalias() {
 }
 
 #[test]
+fn a_kernel_that_does_not_tell_the_driver() {
+    let mut plugins = Plugins::new(usual(), &[]);
+    assert_eq!(adopt(&mut plugins, vec![record(b"rxe0", 0)]), ["rxe"]);
+    assert_eq!(done(&plugins), ["file rxe", "rxe"]);
+    let mlx5 = provider(c"mlx5", &[pci(0x15b3, 0x1017)]);
+    let mlx4 = provider(c"mlx4", &[pci(0x15b3, 0x1003)]);
+    let mut plugins = Plugins::new(Machine::with(&[("mlx5", mlx5), ("mlx4", mlx4)]), &[]);
+    let device = || with_modalias(b"a", b"pci:v000015B3d00001003sv0");
+    assert_eq!(adopt(&mut plugins, vec![device()]), ["mlx4"]);
+    assert_eq!(done(&plugins), ["file mlx5", "mlx5", "file mlx4", "mlx4"]);
+}
+
+#[test]
 fn everything_is_loaded_for_a_device_that_stays_alone() {
     let mut plugins = Plugins::new(usual(), &[]);
     let records = vec![record(b"rxe0", 0), record(b"b", 14), record(b"c", 77)];
@@ -395,13 +420,29 @@ fn a_plugin_that_no_file_names_is_not_loaded() {
     let machine = Machine { own_files: vec![], configuration: vec!["mlx5"], ..usual() };
     let mut plugins = Plugins::new(machine, &[]);
     assert!(adopt(&mut plugins, vec![record(b"rxe0", 14)]).is_empty());
-    assert_eq!(done(&plugins), ["file rxe", "configuration", "mlx5"]);
+    // The plugin for another driver is of no use.
+    assert_eq!(done(&plugins), ["file rxe", "configuration"]);
     assert!(adopt(&mut plugins, vec![record(b"rxe0", 14)]).is_empty());
     assert!(done(&plugins).is_empty());
+    // It is when a device comes that may be for any.
+    assert!(adopt(&mut plugins, vec![record(b"x", 77)]).is_empty());
+    assert_eq!(done(&plugins), ["mlx5"]);
     // Another file may name it.
-    let machine = Machine { own_files: vec![], configuration: vec!["rxe"], ..usual() };
+    let machine = Machine { own_files: vec![], configuration: vec!["mlx5", "rxe"], ..usual() };
     let mut plugins = Plugins::new(machine, &[]);
     assert_eq!(adopt(&mut plugins, vec![record(b"rxe0", 14)]), ["rxe"]);
+    assert_eq!(done(&plugins), ["file rxe", "configuration", "rxe"]);
+}
+
+#[test]
+fn plugins_of_others_may_take_any_device() {
+    let mut machine = usual();
+    machine.own_files.clear();
+    machine.plugins.insert("mine", leak(provider(c"mine", &[driver_id(14)])));
+    machine.configuration = vec!["mlx5", "mine"];
+    let mut plugins = Plugins::new(machine, &[]);
+    assert_eq!(adopt(&mut plugins, vec![record(b"rxe0", 14)]), ["mine"]);
+    assert_eq!(done(&plugins), ["file rxe", "configuration", "mine"]);
 }
 
 #[test]
