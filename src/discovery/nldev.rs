@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn without_rdma_nothing_is_copied_on_fork() {
-        let answer = copy_on_fork();
+        let answer = crate::discovery::copy_on_fork();
         assert!(!answer || Nldev::open().is_ok());
     }
 
