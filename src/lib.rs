@@ -21,10 +21,10 @@ mod verbs;
 
 /// Kernel commands, `ibv_cmd_*`.
 mod cmd;
-/// Set-up before the first list of devices.
-mod init;
 /// Devices: netlink, sysfs, device files, the list.
 mod discovery;
+/// Set-up before the first list of devices.
+mod init;
 /// Plugins: configuration, loading, matching.
 mod plugin;
 /// What plugins call, but for commands.

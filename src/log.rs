@@ -11,9 +11,6 @@ use crate::abi::*;
 use crate::sys::env;
 use crate::sys::errno::keep_errno;
 
-/// The importance of a message: `VERBS_LOG_ERR` and so on in `driver.h`.
-pub(crate) use crate::abi::{VERBS_LOG_DEBUG, VERBS_LOG_ERR, VERBS_LOG_INFO, VERBS_LOG_WARN};
-
 /// Where the log goes and how much of it.
 struct Settings {
     level: u32,

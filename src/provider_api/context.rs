@@ -17,7 +17,7 @@ use crate::sys::errno::{Errno, keep_errno};
 /// `verbs_context` member, passed as a pointer value. Takes ownership of `cmd_fd`, which is closed
 /// on failure (-1: no kernel device). Returns NULL with `errno` ENOMEM when memory is short.
 /// `driver.h: _verbs_init_and_alloc_context`
-unsafe extern "C" fn _verbs_init_and_alloc_context(
+pub(super) unsafe extern "C" fn _verbs_init_and_alloc_context(
     device: *mut ibv_device,
     cmd_fd: c_int,
     size: usize,
@@ -93,7 +93,10 @@ fn close_fd(fd: c_int) {
 
 /// Stores a provider's operations. May be called any number of times; NULL leaves what is there.
 /// `driver.h: verbs_set_ops`
-unsafe extern "C" fn verbs_set_ops(context: *mut verbs_context, given: *const verbs_context_ops) {
+pub(super) unsafe extern "C" fn verbs_set_ops(
+    context: *mut verbs_context,
+    given: *const verbs_context_ops,
+) {
     // SAFETY: the provider passes its own context, before others see it.
     unsafe { ops::set_ops(context, &*given) }
 }

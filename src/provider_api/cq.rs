@@ -8,7 +8,7 @@ use crate::abi::*;
 
 /// Prepares the library's members of a new CQ and counts it on its channel (may be NULL).
 /// `driver.h: verbs_init_cq`
-unsafe extern "C" fn verbs_init_cq(
+pub(super) unsafe extern "C" fn verbs_init_cq(
     cq: *mut ibv_cq,
     context: *mut ibv_context,
     channel: *mut ibv_comp_channel,

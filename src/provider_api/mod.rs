@@ -13,6 +13,8 @@ mod memory;
 mod ops;
 mod private;
 pub(crate) mod registry;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use cq::init_cq;
 pub(crate) use defaults::DEFAULT_OPS;

@@ -111,6 +111,9 @@ macro_rules! with_ops {
     };
 }
 
+#[cfg(test)]
+pub(super) use with_ops;
+
 /// Stores every operation that is given (non-NULL) in the private table and in the place where
 /// inline functions look for it. `driver.h: verbs_set_ops`.
 ///

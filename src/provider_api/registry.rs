@@ -31,14 +31,14 @@ fn add(ops: *const verbs_device_ops) {
 }
 
 /// Called by a plugin's constructor. `driver.h: verbs_register_driver`, private ABI 65.
-unsafe extern "C" fn verbs_register_driver_65(ops: *const verbs_device_ops) {
+pub(super) unsafe extern "C" fn verbs_register_driver_65(ops: *const verbs_device_ops) {
     add(ops);
 }
 export!(verbs_register_driver_65 @@ "IBVERBS_PRIVATE_65");
 
 /// What plugins before rdma-core's private ABI called; today's library keeps the symbol and
 /// registers nothing.
-unsafe extern "C" fn ibv_register_driver(
+pub(super) unsafe extern "C" fn ibv_register_driver(
     _name: *const core::ffi::c_char,
     _init: *const core::ffi::c_void,
 ) {
