@@ -63,6 +63,22 @@ def fork_cases():
     yield Case("fork-range-failure", "fork_range", "failure")
 
 
+def private_cases():
+    """The log and the switch for devices that have gone, by what the environment says."""
+    log = "/tmp/private.log"
+    environments = {
+        "": {},
+        "-log2": {"VERBS_LOG_LEVEL": "2", "VERBS_LOG_FILE": log},
+        "-log0x4": {"VERBS_LOG_LEVEL": "0x4", "VERBS_LOG_FILE": log},
+        "-lognone": {"VERBS_LOG_LEVEL": "none", "VERBS_LOG_FILE": log},
+        "-gone": {"RDMAV_ALLOW_DISASSOC_DESTROY": "1"},
+        "-gone0": {"RDMAV_ALLOW_DISASSOC_DESTROY": "0"},
+        "-gonemlx4": {"MLX4_DEVICE_FATAL_CLEANUP": "1"},
+    }
+    for suffix, env in environments.items():
+        yield Case(f"private{suffix}", "private", "rxe0", log, env=env)
+
+
 DIFF = [
     Case("list", "list", "rxe1", "veth1"),
     Case("destroy-order", "destroy_order", "rxe0"),
@@ -82,6 +98,7 @@ DIFF = [
     Case("compat10", "compat10", "rxe0", "veth1"),
     Case("dlvsym", "dlvsym", os.path.join(HERE, "exports.txt")),
     Case("strings", "strings"),
+    *private_cases(),
     *fork_cases(),
 ]
 
