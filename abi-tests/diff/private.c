@@ -65,6 +65,8 @@ int main(int argc, char **argv)
 		ERR("close", ibv_close_device(context));
 	}
 	PTR("heap", heap_init());
+	/* The original's log is a stream of the C library. */
+	fflush(NULL);
 	show_log(path);
 	return finish();
 }

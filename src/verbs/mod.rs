@@ -44,7 +44,7 @@ fn report(status: c_int) -> c_int {
 /// in the log.
 macro_rules! refuse {
     ($errno:ident, $($reason:tt)+) => {{
-        $crate::log::log!($crate::log::VERBS_LOG_ERR, $($reason)+);
+        $crate::log::log!($crate::abi::VERBS_LOG_ERR, $($reason)+);
         Err($crate::sys::errno::Errno::$errno)
     }};
 }

@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_uint};
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::log::{VERBS_LOG_ERR, log};
+use crate::log::log;
 use crate::sys::errno::Errno;
 use crate::verbs::inline::unsupported;
 

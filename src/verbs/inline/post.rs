@@ -10,7 +10,7 @@ use core::ptr;
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::log::{VERBS_LOG_ERR, log};
+use crate::log::log;
 use crate::sys::errno::Errno;
 
 thread_local! {
