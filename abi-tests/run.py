@@ -57,7 +57,6 @@ def fork_cases():
     huge = {"RDMAV_HUGEPAGES_SAFE": "1"}
     yield Case("fork-range", "fork_range")
     yield Case("fork-range-huge", "fork_range", env=huge)
-    yield Case("fork-range-huge0", "fork_range", env={"RDMAV_HUGEPAGES_SAFE": "0"})
     yield Case("fork-range-late", "fork_range", "late")
     yield Case("fork-range-none", "fork_range", "none")
     yield Case("fork-range-failure", "fork_range", "failure")
@@ -100,6 +99,34 @@ DIFF = [
     Case("strings", "strings"),
     *private_cases(),
     *fork_cases(),
+]
+
+# Programs for our library alone; a name that ends in .py is a script of this folder. The lines that
+# a script begins with FAIL, and those below them, are shown.
+OURS = [
+    Case("config", "ours/config.py", "{programs}", "{ours}", patience=900),
+    Case("fork-failures", "fork_failures"),
+    Case("old-names", "old_names", "rxe0"),
+    Case("plain-symbols", "plain_symbols.py", "rxe0"),
+]
+
+MEMCHECK = (
+    "valgrind", "-q", "--error-exitcode=9", "--leak-check=full",
+    "--show-leak-kinds=definite,indirect,possible", "--errors-for-leak-kinds=definite,indirect,possible",
+    "--num-callers=30",
+)
+
+# Programs under valgrind: the tool, then the program. 1,000 rounds each.
+LIFE = [
+    Case("memcheck-lists", *MEMCHECK, "life", "rxe0", "1000", "lists", patience=900),
+    Case("memcheck-open", *MEMCHECK, "life", "rxe0", "1000", "open", patience=900),
+    Case("memcheck-objects", *MEMCHECK, "life", "rxe0", "1000", "objects", patience=1500),
+    Case("memcheck-failures", *MEMCHECK, "life", "rxe0", "1000", "failures", patience=900),
+    Case("memcheck-data", *MEMCHECK, "life", "rxe0", "1000", "data", patience=900),
+    Case("drd-threads", "valgrind", "-q", "--tool=drd", "--error-exitcode=9", "threads", "rxe0", "5",
+         patience=900),
+    Case("helgrind-threads", "valgrind", "-q", "--tool=helgrind", "--error-exitcode=9", "threads",
+         "rxe0", "5", patience=900),
 ]
 
 
@@ -281,6 +308,29 @@ def run_diff(args):
         yield case.name, differences, seconds, note
 
 
+def run_alone(args, cases, valgrind):
+    """Runs programs with our library alone, which have to succeed; yields a row per case."""
+    for case in cases:
+        if not args.wanted(case.name):
+            continue
+        restore()
+        output = os.path.join(args.results, f"{case.name}.txt")
+        argv = [word.format(programs=args.programs, ours=args.ours) for word in case.argv]
+        if valgrind:
+            # A program has no dash and no slash in its name; the tool and its options come first.
+            at = next(i for i, word in enumerate(argv) if i and not word.startswith("-"))
+            argv[at] = os.path.join(args.programs, argv[at])
+        elif argv[0].endswith(".py"):
+            argv = ["python3", os.path.join(HERE, argv[0]), *argv[1:]]
+        else:
+            argv[0] = os.path.join(args.programs, argv[0])
+        start = time.monotonic()
+        how = run(argv, environment(args.ours, case.env), case.patience, output)
+        lines = lines_of(output)
+        differences = [] if how == "exit status 0" else lines
+        yield case.name, differences, [time.monotonic() - start], lines[-2] if lines[1:] else how
+
+
 def main():
     """Runs the sets that were asked for, prints a row per case and details of what failed."""
     parser = argparse.ArgumentParser(usage=__doc__)
@@ -296,7 +346,11 @@ def main():
     args.wanted = lambda name: not args.only or any(part in name for part in args.only)
     os.makedirs(args.results, exist_ok=True)
     check_loaded(args.ours, args.results)
-    sets = {"diff": run_diff}
+    sets = {
+        "diff": run_diff,
+        "ours": lambda args: run_alone(args, OURS, False),
+        "life": lambda args: run_alone(args, LIFE, True),
+    }
     failed, passed = 0, 0
     with open(os.path.join(args.results, "results.tsv"), "w", encoding="utf-8") as table:
         for name in args.sets.split(","):
