@@ -27,19 +27,22 @@ enum { PAGE = 4096 };
 static inline void page_flags(const char *from, int pages, size_t size, char *flags)
 {
 	FILE *smaps = NEED(fopen("/proc/self/smaps", "re"));
-	uintptr_t start_at = 0, end = 0;
+	uintptr_t first, behind, begin = 0, end = 0;
 	char line[512];
 
 	memset(flags, '?', pages);
 	flags[pages] = 0;
 	while (fgets(line, sizeof(line), smaps)) {
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &start_at, &end) == 2 ||
-		    strncmp(line, "VmFlags:", 8))
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &first, &behind) == 2) {
+			begin = first;
+			end = behind;
+		}
+		if (strncmp(line, "VmFlags:", 8))
 			continue;
 		for (int i = 0; i < pages; i++) {
 			uintptr_t at = (uintptr_t)from + i * size;
 
-			if (start_at <= at && at < end)
+			if (begin <= at && at < end)
 				flags[i] = strstr(line, " dc") ? 'D' : '.';
 		}
 	}
