@@ -118,7 +118,6 @@ static void failures(void)
 		struct ibv_srq_init_attr srq_init = { .attr = { .max_wr = -1U, .max_sge = 1 } };
 		struct ibv_ah_attr ah_attr = { .port_num = 9 };
 		struct ibv_mr_init_attr mr_attr = { .comp_mask = 1 << 20 };
-		struct ibv_buf *buf;
 
 		CHECK(!ibv_create_qp(port.pd, &init));
 		CHECK(!ibv_create_cq(port.context, -1, NULL, NULL, 0));
@@ -130,7 +129,6 @@ static void failures(void)
 		CHECK(!ibv_reg_dmabuf_mr(port.pd, 0, 4096, 0, -1, 1));
 		CHECK(!ibv_alloc_mw(port.pd, 9));
 		CHECK(!ibv_alloc_td(port.context, &td));
-		CHECK(!ibv_alloc_buf(port.pd, SIZE_MAX, &buf));
 		CHECK(!ibv_import_device(-1));
 		CHECK(!ibv_destroy_cq(cq));
 	}

@@ -381,6 +381,9 @@ fn send<const N: usize>(
         complete &= attr.is_some_and(|attr| message.push(attr));
     }
     if let Some(bytes) = provider.output {
+        // As with write commands, what the kernel leaves out is zero.
+        // SAFETY: the provider's bytes are its to be written.
+        unsafe { bytes.start.write_bytes(0, bytes.len) };
         let attr = attr_out(UVERBS_ATTR_UHW_OUT, bytes.start.cast(), bytes.len);
         complete &= attr.is_some_and(|attr| message.push(attr));
     }

@@ -223,6 +223,9 @@ impl WriteMessage {
     pub(super) unsafe fn send(&self, kernel: Kernel<'_>) -> Result<()> {
         // SAFETY: the caller's promise.
         let result = unsafe {
+            // What the kernel leaves out is zero. Memory checkers, who do not know what it writes,
+            // take all of it for initialized.
+            self.response.write_bytes(0, self.response_len + self.provider_response_len);
             if kernel.private().write_by_ioctl {
                 self.invoke_write(kernel)
             } else if self.command.extended {
@@ -304,10 +307,8 @@ impl WriteMessage {
             },
         };
         let start = self.core.wrapping_sub(size_of::<ex_hdr>());
-        // SAFETY: the caller's promise: there is room for the header in front, and the response
-        // can be written.
+        // SAFETY: the caller's promise: there is room for the header in front.
         unsafe {
-            self.response.write_bytes(0, self.response_len + self.provider_response_len);
             start.cast::<ex_hdr>().write_unaligned(header);
             let size = size_of::<ex_hdr>() + self.core_len + self.provider_len;
             kernel.write_message(start, size)

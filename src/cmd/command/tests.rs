@@ -220,8 +220,16 @@ fn provider_bytes_follow_the_own_attributes() {
         assert_eq!(response, [0, 0, 0x55]);
         assert_eq!(fake::calls(), [format!("ioctl 7.5: 1(len4) 4096(len{len}) 4097(len8)")]);
     }
-    // None behind the core structs: no attribute.
     fake::answer(|_| Reply::Done);
+    let mut response = [7_u64; 3];
+    // SAFETY: the buffer is as long as said.
+    let buffers = unsafe {
+        Buffers::response(ptr::from_mut(&mut response).cast::<[u64; 2]>(), size_of_val(&response))
+    };
+    Command::new(METHOD).u32(1, 1).provider_bytes(&buffers).execute(context.kernel()).unwrap();
+    assert_eq!(response, [7, 7, 0], "what the kernel does not write");
+    fake::calls();
+    // None behind the core structs: no attribute.
     let mut request = [0_u64; 2];
     // SAFETY: the buffer is as long as said.
     let buffers = unsafe { Buffers::request(&mut request, 16) };

@@ -78,6 +78,20 @@ fn provider_bytes_are_sent_and_filled_in_place() {
 }
 
 #[test]
+fn what_the_kernel_does_not_write_of_a_response_is_zero() {
+    for form in [Form::Write, Form::InvokeWrite] {
+        let context = TestContext::new(form);
+        fake::answer(|_| Reply::Done);
+        let mut request = ProviderRequest::zeroed();
+        let base = ib_uverbs_reg_mr_resp { mr_handle: 8, lkey: 8, rkey: 8, driver_data: [] };
+        let mut response = ProviderResponse { base, extra: 0x5a5a };
+        let buffers = buffers(&mut request, &mut response);
+        let core = context.kernel().write(reg_mr(0x1000), buffers).unwrap();
+        assert_eq!((core.mr_handle, core.rkey, response.extra), (0, 0, 0));
+    }
+}
+
+#[test]
 fn a_response_buffer_without_provider_bytes_is_filled_too() {
     let context = TestContext::new(Form::Write);
     fake::answer(|call| {
