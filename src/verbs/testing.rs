@@ -61,14 +61,17 @@ impl Fake {
         Fake { _provider: provider, device, context }
     }
 
+    /// The public context.
     pub(crate) fn context(&self) -> *mut ibv_context {
         (&raw const self.context.context).cast_mut()
     }
 
+    /// The extended context.
     pub(crate) fn extended(&self) -> *mut verbs_context {
         (&raw const *self.context).cast_mut()
     }
 
+    /// The device, which has no record of sysfs.
     pub(crate) fn device(&self) -> *mut verbs_device {
         (&raw const *self.device).cast_mut()
     }
@@ -149,6 +152,7 @@ pub(crate) fn note<T: Word>(arguments: &mut Vec<u64>, argument: T) -> T {
 
 /// An argument as a 64-bit word.
 pub(crate) trait Word: Copy {
+    /// Its 64 bits.
     fn word(self) -> u64;
 }
 
