@@ -179,11 +179,11 @@ mod tests {
         let fake = Fake::new();
         let old = Old::new(&fake);
         let fail = |_| {
-            Errno::EACCES.store();
+            Errno(libc::EACCES).store();
             ptr::null_mut()
         };
         // SAFETY: the device is live.
-        assert_eq!(unsafe { open(old.device(), fail) }, Err(Errno::EACCES));
+        assert_eq!(unsafe { open(old.device(), fail) }, Err(Errno(libc::EACCES)));
     }
 
     #[test]

@@ -182,7 +182,7 @@ mod tests {
         _: c_int,
         _: *mut c_void,
     ) -> *mut verbs_context {
-        Errno::EACCES.store();
+        Errno(libc::EACCES).store();
         ptr::null_mut()
     }
 
@@ -227,7 +227,7 @@ mod tests {
     fn failures_are_passed_on() {
         let ops =
             verbs_device_ops { alloc_context: Some(no_context), ..verbs_device_ops::zeroed() };
-        assert_eq!(open_it(&mut device(&ops, ptr::null_mut())), Err(Errno::EACCES));
+        assert_eq!(open_it(&mut device(&ops, ptr::null_mut())), Err(Errno(libc::EACCES)));
         let none = verbs_device_ops::zeroed();
         assert_eq!(open_it(&mut device(&none, ptr::null_mut())), Err(Errno::EOPNOTSUPP));
         // A file that is not there; the provider is not entered.

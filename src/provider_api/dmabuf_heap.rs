@@ -160,9 +160,9 @@ mod tests {
             let mut byte = 0_u8;
             assert_eq!(libc::pread(fd, (&raw mut byte).cast(), 1, 0), 1);
             assert_eq!(byte, 42);
-            Errno::ENOSPC.store();
+            Errno(libc::ENOSPC).store();
             ibv_dmabuf_heap_free(address, 4096, fd);
-            assert_eq!(Errno::last(), Errno::ENOSPC);
+            assert_eq!(Errno::last(), Errno(libc::ENOSPC));
             assert_eq!(libc::fcntl(fd, libc::F_GETFD), -1);
         }
         assert_eq!(map(-1, 4096), Err(Errno(libc::EBADF)));

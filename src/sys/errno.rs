@@ -10,7 +10,6 @@ pub(crate) struct Errno(pub(crate) c_int);
 pub(crate) type Result<T> = core::result::Result<T, Errno>;
 
 impl Errno {
-    pub(crate) const EACCES: Errno = Errno(libc::EACCES);
     pub(crate) const EBUSY: Errno = Errno(libc::EBUSY);
     pub(crate) const EFAULT: Errno = Errno(libc::EFAULT);
     pub(crate) const EHOSTUNREACH: Errno = Errno(libc::EHOSTUNREACH);
@@ -20,7 +19,6 @@ impl Errno {
     pub(crate) const ENODEV: Errno = Errno(libc::ENODEV);
     pub(crate) const ENOENT: Errno = Errno(libc::ENOENT);
     pub(crate) const ENOMEM: Errno = Errno(libc::ENOMEM);
-    pub(crate) const ENOSPC: Errno = Errno(libc::ENOSPC);
     pub(crate) const ENOSYS: Errno = Errno(libc::ENOSYS);
     pub(crate) const ENOTTY: Errno = Errno(libc::ENOTTY);
     pub(crate) const EOPNOTSUPP: Errno = Errno(libc::EOPNOTSUPP);
