@@ -1,31 +1,31 @@
 //! libibverbs.so.1: the RDMA verbs library. A map of the modules, in reading order.
 
-/// What C sees: types, constants, the export macro.
+// What C sees: types, constants, the export macro.
 pub mod abi;
-/// What the kernel sees: its structs and numbers.
+// What the kernel sees: its structs and numbers.
 pub mod uapi;
 
-/// The log and the warnings.
+// The log and the warnings.
 mod log;
-/// Raw libc behind small functions, errors, the environment.
+// Raw libc behind small functions, errors, the environment.
 mod sys;
 
-/// Address handles from completions, Ethernet address resolution.
+// Address handles from completions, Ethernet address resolution.
 mod address;
-/// The `IBVERBS_1.0` interface.
+// The `IBVERBS_1.0` interface.
 mod compat;
-/// Fork support.
+// Fork support.
 mod fork;
-/// The exported verbs, a file per object.
+// The exported verbs, a file per object.
 mod verbs;
 
-/// Kernel commands, `ibv_cmd_*`.
+// Kernel commands, `ibv_cmd_*`.
 mod cmd;
-/// Devices: netlink, sysfs, device files, the list.
+// Devices: netlink, sysfs, device files, the list.
 mod discovery;
-/// Set-up before the first list of devices.
+// Set-up before the first list of devices.
 mod init;
-/// Plugins: configuration, loading, matching.
+// Plugins: configuration, loading, matching.
 mod plugin;
-/// What plugins call, but for commands.
+// What plugins call, but for commands.
 mod provider_api;

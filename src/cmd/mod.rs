@@ -45,7 +45,7 @@
 //! [`Request`]: crate::cmd::Request
 //! [`Buffers`]: crate::cmd::Buffers
 //! [`Blocks`]: crate::cmd::Blocks
-//! [`destroy`]: crate::cmd::destroy
+//! [`destroy`]: crate::cmd::destroy()
 //! [`unless_gone`]: crate::cmd::unless_gone
 //! [`wait_for_events`]: crate::cmd::wait_for_events
 

@@ -2,7 +2,7 @@
 //!
 //! In the order of a call of `ibv_get_device_list`: [`list`] compares what [`enumerate`] finds,
 //! through [`nldev`] or [`sysfs`], with the devices that it kept, and has [`crate::plugin`] find
-//! providers for new ones. [`open`] and [`device_file`] open a device.
+//! providers for new ones. [`mod@open`] and [`device_file`] open a device.
 
 mod device_file;
 mod enumerate;

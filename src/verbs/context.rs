@@ -37,7 +37,7 @@ pub(crate) unsafe extern "C" fn ibv_query_port(
 }
 export!(ibv_query_port @@ "IBVERBS_1.1");
 
-/// As [`ibv_query_port`], for a struct of `length` bytes: the slot `query_port` of the extended
+/// As [`ibv_query_port()`], for a struct of `length` bytes: the slot `query_port` of the extended
 /// context. A shorter struct than today's gets as much as it has room for; in a longer one the rest
 /// is zero.
 pub(crate) unsafe extern "C" fn query_port(

@@ -19,7 +19,7 @@ pub(crate) unsafe extern "C" fn ibv_attach_mcast(
 }
 export!(ibv_attach_mcast @@ "IBVERBS_1.1");
 
-/// Undoes [`ibv_attach_mcast`]. Returns 0 or an error number. `ibv_detach_mcast(3)`
+/// Undoes [`ibv_attach_mcast()`]. Returns 0 or an error number. `ibv_detach_mcast(3)`
 pub(crate) unsafe extern "C" fn ibv_detach_mcast(
     qp: *mut ibv_qp,
     gid: *const ibv_gid,

@@ -44,7 +44,7 @@ pub(super) unsafe extern "C" fn ___ibv_query_port(
 }
 export!(___ibv_query_port @@ "IBVERBS_RS_1.0");
 
-/// Stores the properties of the device, with those that came after [`ibv_query_device`], in `attr`.
+/// Stores the properties of the device, with those that came after [`ibv_query_device()`], in `attr`.
 /// `input` may be NULL. Returns 0 or an error number, EINVAL for an input of the future.
 /// `ibv_query_device_ex(3)`
 pub(super) unsafe extern "C" fn ibv_query_device_ex(

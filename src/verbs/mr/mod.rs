@@ -189,7 +189,7 @@ unsafe extern "C" fn ibv_rereg_mr(
 }
 export!(ibv_rereg_mr @@ "IBVERBS_1.1");
 
-/// The arguments of [`ibv_rereg_mr`].
+/// The arguments of [`ibv_rereg_mr()`].
 struct Change {
     flags: c_uint,
     pd: *mut ibv_pd,
@@ -257,7 +257,7 @@ unsafe fn reregister(
     Ok(())
 }
 
-/// What the library itself demands of the arguments of [`ibv_rereg_mr`].
+/// What the library itself demands of the arguments of [`ibv_rereg_mr()`].
 unsafe fn check_change(mr: *mut ibv_mr, new: &Change) -> Result<()> {
     // SAFETY: the caller passes a region, which is part of the provider's.
     let mr_type = unsafe { (*mr.cast::<verbs_mr>()).mr_type };
