@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use crate::abi_suite::AbiRun;
 use crate::error::{Context, Error, Result};
 use crate::sh::Cmd;
 use crate::vm::Suite;
@@ -61,6 +62,7 @@ const STEPS: &[Step] = &[
     Step { name: "exports and their tests", needs: &[], slow: false, run: exports_table },
     Step { name: "abidiff", needs: ABIDIFF, slow: false, run: abidiff },
     Step { name: "loading in Debian's place", needs: packages::FOR_VM, slow: false, run: loading },
+    Step { name: "abi-tests", needs: packages::FOR_VM, slow: true, run: abi_tests },
     Step { name: "upstream's tests", needs: packages::FOR_VM, slow: true, run: suite_preload },
     Step {
         name: "upstream's tests, file replaced",
@@ -236,6 +238,10 @@ fn abidiff(ctx: &Ctx) -> Result<String> {
 
 fn loading(ctx: &Ctx) -> Result<String> {
     dropin::check_loading(Suite::Forky, &ctx.library)
+}
+
+fn abi_tests(ctx: &Ctx) -> Result<String> {
+    AbiRun::new(&ctx.library).run()
 }
 
 fn suite_preload(ctx: &Ctx) -> Result<String> {
