@@ -1,5 +1,6 @@
 //! The project's tasks: `cargo xtask <demo|test|bench|vm>`.
 
+mod abi_bench;
 mod abi_suite;
 mod cache;
 mod demo;
@@ -29,6 +30,7 @@ usage: cargo xtask TASK
   exports   write abi-tests/EXPORTS.md, the table of exports and their tests
   symbols [FILE]  compare the library's exports with the wanted ones
   dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
+  bench control   system calls, times and instructions beside those of upstream's library
   vm        RDMA devices of real Debian kernels in a virtual machine; `cargo xtask vm` says more
 ";
 
@@ -53,6 +55,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "test" => test::run(rest),
         "fuzz" => report(fuzz::run(seconds(rest)?)),
         "vm" => vm::cli::run(rest),
+        "bench" => abi_bench::main(rest),
         "exports" => report(matrix::generate()),
         "symbols" => report(symbols::check(&library(rest)?)),
         "dropin" => {
