@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::error::{Context, Error, Result};
 use crate::paths;
+use crate::sh::Cmd;
 use crate::vm::{Suite, Vm, chroot};
 
 /// What `cargo xtask vm abi` can do.
@@ -88,14 +89,43 @@ impl AbiRun {
     }
 }
 
+/// Compiles the programs that need neither a device nor headers with this machine's compiler, and
+/// runs them with `library`: how many passed, or an error with what they printed.
+pub(crate) fn without_device(library: &Path) -> Result<String> {
+    let folder = paths::scratch("no-device")?;
+    let mut count = 0;
+    for source in paths::list(&paths::checkout().join("abi-tests/no_device"))? {
+        if source.extension().is_none_or(|ending| ending != "c") {
+            continue;
+        }
+        let program = folder.join(source.file_stem().unwrap_or_default());
+        Cmd::new("cc")
+            .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-o"])
+            .args([&program, &source])
+            .args(["-ldl", "-lpthread"])
+            .quiet()
+            .run()?;
+        Cmd::new(program).arg(library).timeout(Duration::from_secs(60)).run()?;
+        count += 1;
+    }
+    Ok(format!("{count} programs without a device"))
+}
+
 /// `cargo xtask vm abi`.
 pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
     let mut run = AbiRun::new(&paths::target().join("release/libibverbs.so"));
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        if arg == "--upstream" {
-            run.library = None;
-            continue;
+        match arg.as_str() {
+            "--upstream" => {
+                run.library = None;
+                continue;
+            }
+            "--help" => {
+                print!("{USAGE}");
+                return Ok(ExitCode::SUCCESS);
+            }
+            _ => {}
         }
         let value =
             args.next().ok_or_else(|| Error::new(format!("{arg} needs a value\n\n{USAGE}")))?;
