@@ -10,7 +10,7 @@ use crate::sh::Cmd;
 use crate::vm::Suite;
 use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
-use crate::{dropin, fuzz, matrix, packages, paths, symbols, tools, vm};
+use crate::{abi_bench, abi_suite, dropin, fuzz, matrix, packages, paths, symbols, tools, vm};
 
 /// What `cargo xtask test` can do.
 const USAGE: &str = "\
@@ -60,9 +60,11 @@ const STEPS: &[Step] = &[
     Step { name: "size", needs: &["binutils"], slow: false, run: size },
     Step { name: "exports", needs: &["binutils"], slow: false, run: exports },
     Step { name: "exports and their tests", needs: &[], slow: false, run: exports_table },
+    Step { name: "without a device", needs: &[], slow: false, run: without_device },
     Step { name: "abidiff", needs: ABIDIFF, slow: false, run: abidiff },
     Step { name: "loading in Debian's place", needs: packages::FOR_VM, slow: false, run: loading },
     Step { name: "abi-tests", needs: packages::FOR_VM, slow: true, run: abi_tests },
+    Step { name: "control path", needs: packages::FOR_VM, slow: true, run: control_path },
     Step { name: "upstream's tests", needs: packages::FOR_VM, slow: true, run: suite_preload },
     Step {
         name: "upstream's tests, file replaced",
@@ -254,6 +256,17 @@ fn suite_replace(ctx: &Ctx) -> Result<String> {
 
 fn no_ioctl(ctx: &Ctx) -> Result<String> {
     SuiteRun::new(Suite::Forky, Library::Replace(ctx.library.clone())).no_ioctl().check()
+}
+
+fn without_device(ctx: &Ctx) -> Result<String> {
+    abi_suite::without_device(&ctx.library)
+}
+
+fn control_path(ctx: &Ctx) -> Result<String> {
+    let share = abi_bench::prepare(&ctx.library)?;
+    println!("{}", abi_bench::instructions(&share)?);
+    println!("{}", abi_bench::control(&share, "30", "3")?);
+    Ok("no more system calls than upstream's, few instructions; times above".to_owned())
 }
 
 fn programs(ctx: &Ctx) -> Result<String> {
