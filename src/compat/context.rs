@@ -1,13 +1,13 @@
 //! Contexts: opening and closing devices, and what is asked of them.
 
 use core::ffi::c_int;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::compat::{Wrapper, device, free_if_done, post};
 use crate::sys::errno::{Result, ReturnPointer, from_null, keep_errno};
+use crate::sys::mutex::Mutex;
 use crate::verbs;
 
 /// The addresses of the open contexts of this interface, for [`real_context`].
@@ -16,7 +16,7 @@ static OPEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 static OPEN_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn change_open(change: impl FnOnce(&mut Vec<usize>)) {
-    let mut open = OPEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut open = OPEN.lock();
     change(&mut open);
     OPEN_COUNT.store(open.len(), Ordering::Release);
 }
@@ -29,7 +29,7 @@ pub(crate) fn real_context(context: *mut ibv_context) -> *mut ibv_context {
     if OPEN_COUNT.load(Ordering::Acquire) == 0 {
         return context;
     }
-    let open = OPEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let open = OPEN.lock();
     if !open.contains(&context.addr()) {
         return context;
     }

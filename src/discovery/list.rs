@@ -1,7 +1,7 @@
 //! The list of devices: kept between calls, so that a device has one address as long as it is
 //! there.
 
-use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::sync::LazyLock;
 
 use crate::abi::*;
 use crate::discovery::enumerate::{self, Places};
@@ -11,6 +11,7 @@ use crate::init;
 use crate::log::log;
 use crate::plugin::{Plugins, Source, System};
 use crate::sys::errno::Result;
+use crate::sys::mutex::{Mutex, MutexGuard};
 
 /// The devices and what finds them.
 struct List<S = System> {
@@ -80,7 +81,7 @@ static LIST: LazyLock<Mutex<List>> =
     LazyLock::new(|| Mutex::new(List::new(Places::system(), Plugins::system())));
 
 fn lock() -> MutexGuard<'static, List> {
-    LIST.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    LIST.lock()
 }
 
 /// The devices that there are now, with a reference each for the caller, to be dropped by

@@ -13,7 +13,6 @@ mod smaps;
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 use crate::abi::export::export;
 use crate::abi::*;
@@ -21,6 +20,7 @@ use crate::fork::ranges::{Advice, Ranges, Span};
 use crate::log::warning;
 use crate::sys::env;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber};
+use crate::sys::mutex::{Mutex, MutexGuard};
 
 /// Asks for fork support. Returns 0, also when it is unneeded, or an error number: EINVAL when
 /// memory has been registered already, ENOSYS when the kernel cannot do it, ENOMEM.
@@ -117,7 +117,7 @@ impl Fork {
     }
 
     fn ranges(&self) -> MutexGuard<'_, Option<Ranges>> {
-        self.ranges.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.ranges.lock()
     }
 
     fn status(&self) -> ibv_fork_status {

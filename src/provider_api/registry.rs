@@ -1,9 +1,8 @@
 //! The list of providers, in the order in which they registered.
 
-use std::sync::Mutex;
-
 use crate::abi::export::export;
 use crate::abi::*;
+use crate::sys::mutex::Mutex;
 
 /// A registered provider.
 #[derive(Clone, Copy)]
@@ -19,12 +18,12 @@ static DRIVERS: Mutex<Vec<Driver>> = Mutex::new(Vec::new());
 
 /// A copy of the list.
 pub(crate) fn drivers() -> Vec<Driver> {
-    DRIVERS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    DRIVERS.lock().clone()
 }
 
 /// Adds a provider; a record that is registered twice counts once.
 fn add(ops: *const verbs_device_ops) {
-    let mut drivers = DRIVERS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut drivers = DRIVERS.lock();
     if !ops.is_null() && !drivers.iter().any(|driver| driver.ops == ops) {
         drivers.push(Driver { ops });
     }

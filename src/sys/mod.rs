@@ -4,6 +4,7 @@ pub(crate) mod env;
 pub(crate) mod errno;
 pub(crate) mod fd;
 pub(crate) mod file;
+pub(crate) mod mutex;
 pub(crate) mod netlink;
 pub(crate) mod variadic;
 

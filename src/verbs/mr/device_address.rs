@@ -4,10 +4,10 @@
 use core::hash::{BuildHasherDefault, Hasher};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result};
+use crate::sys::mutex::{Mutex, MutexGuard};
 
 /// Device addresses by the address of the region's struct.
 type Addresses = HashMap<usize, u64, BuildHasherDefault<Mix>>;
@@ -18,7 +18,7 @@ static ADDRESSES: Mutex<Addresses> = Mutex::new(HashMap::with_hasher(BuildHasher
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn addresses() -> MutexGuard<'static, Addresses> {
-    ADDRESSES.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    ADDRESSES.lock()
 }
 
 /// Notes the device address of a new region. ENOMEM.
