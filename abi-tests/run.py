@@ -123,8 +123,7 @@ LIFE = [
     Case("memcheck-objects", *MEMCHECK, "life", "rxe0", "1000", "objects", patience=1500),
     Case("memcheck-failures", *MEMCHECK, "life", "rxe0", "1000", "failures", patience=900),
     Case("memcheck-data", *MEMCHECK, "life", "rxe0", "1000", "data", patience=900),
-    Case("drd-threads", "valgrind", "-q", "--tool=drd", "--error-exitcode=9", "threads", "rxe0", "5",
-         patience=900),
+    # Not drd as well: it takes the provider's initialization of its spin locks for misuse.
     Case("helgrind-threads", "valgrind", "-q", "--tool=helgrind", "--error-exitcode=9", "threads",
          "rxe0", "5", patience=900),
 ]

@@ -2,8 +2,9 @@
  * The control path of a libibverbs.so.1, whichever file is given: median time and system calls of
  * each operation. The library is loaded with dlopen(3), so that one program serves for all.
  *
- * usage: control LIBRARY time DEVICE ROUNDS    median nanoseconds, a line "OPERATION NUMBER" each
- *        control LIBRARY calls DEVICE          system calls, likewise
+ * usage: control LIBRARY time DEVICE ROUNDS    nanoseconds, a line "OPERATION MEDIAN FAST" each:
+ *                                              the median and the end of the fastest tenth
+ *        control LIBRARY calls DEVICE          system calls, a line "OPERATION NUMBER" each
  *        control LIBRARY none|load|list        does nothing, loads the library, and lists as well:
  *                                              for counting instructions from outside
  */
@@ -360,7 +361,8 @@ static int time_all(const char *device, int rounds)
 	objects(device, rounds);
 	for (struct operation *at = operations; at->name; at++) {
 		qsort(at->samples, at->count, sizeof(double), by_value);
-		printf("%s\t%.0f\n", at->name, at->samples[at->count / 2]);
+		printf("%s\t%.0f\t%.0f\n", at->name, at->samples[at->count / 2],
+		       at->samples[at->count / 10]);
 	}
 	return 0;
 }
