@@ -34,7 +34,8 @@ pub(crate) struct Step {
     name: &'static str,
     /// The Debian packages that it needs.
     needs: &'static [&'static str],
-    /// Whether `--quick` leaves it out.
+    /// Whether `--quick` leaves it out: it takes a virtual machine, a root file system or a tool
+    /// that has to be built first.
     slow: bool,
     /// Runs it; what it found, in a few words, or why it failed.
     run: fn(&Ctx) -> Result<String>,
@@ -53,7 +54,7 @@ const STEPS: &[Step] = &[
     Step { name: "format", needs: &[], slow: false, run: format },
     Step { name: "clippy", needs: &[], slow: false, run: clippy },
     Step { name: "documentation", needs: &[], slow: false, run: documentation },
-    Step { name: "dependencies", needs: &[], slow: false, run: dependencies },
+    Step { name: "dependencies", needs: &[], slow: true, run: dependencies },
     Step { name: "unit tests", needs: &[], slow: false, run: unit_tests },
     Step { name: "fuzzing", needs: &["g++"], slow: false, run: fuzzing },
     Step { name: "release build", needs: packages::FOR_BUILD, slow: false, run: release_build },
@@ -61,8 +62,8 @@ const STEPS: &[Step] = &[
     Step { name: "exports", needs: &["binutils"], slow: false, run: exports },
     Step { name: "exports and their tests", needs: &[], slow: false, run: exports_table },
     Step { name: "without a device", needs: &[], slow: false, run: without_device },
-    Step { name: "abidiff", needs: ABIDIFF, slow: false, run: abidiff },
-    Step { name: "loading in Debian's place", needs: packages::FOR_VM, slow: false, run: loading },
+    Step { name: "abidiff", needs: ABIDIFF, slow: true, run: abidiff },
+    Step { name: "loading in Debian's place", needs: packages::FOR_VM, slow: true, run: loading },
     Step { name: "abi-tests", needs: packages::FOR_VM, slow: true, run: abi_tests },
     Step { name: "control path", needs: packages::FOR_VM, slow: true, run: control_path },
     Step { name: "upstream's tests", needs: packages::FOR_VM, slow: true, run: suite_preload },
