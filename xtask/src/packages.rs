@@ -12,7 +12,7 @@ pub(crate) const FOR_BUILD: &[&str] = &["gcc", "libc6-dev"];
 
 /// What the virtual machine needs.
 pub(crate) const FOR_VM: &[&str] =
-    &["qemu-system-x86", "seabios", "mmdebstrap", "cpio", "gzip", "xz-utils"];
+    &["qemu-system-x86", "seabios", "mmdebstrap", "cpio", "gzip", "procps", "xz-utils"];
 
 /// Makes sure that `packages` are installed, and installs what is missing if that is allowed.
 pub(crate) fn ensure(packages: &[&str]) -> Result<()> {
