@@ -52,15 +52,7 @@ pub(super) unsafe extern "C" fn post_send(
         let real = (*qp).real_qp;
         let ud = (*qp).qp_type == IBV_QPT_UD;
         let post = (*(*real).context).ops.post_send;
-        post_chain(
-            wr,
-            bad_wr,
-            |wr| send_wr(wr, ud),
-            |real_wr, real_bad_wr| match post {
-                Some(post) => post(real, real_wr, real_bad_wr),
-                None => libc::EOPNOTSUPP,
-            },
-        )
+        post_chain(real, post, wr, bad_wr, |wr| send_wr(wr, ud))
     }
 }
 
@@ -74,15 +66,7 @@ pub(super) unsafe extern "C" fn post_recv(
     unsafe {
         let real = (*qp).real_qp;
         let post = (*(*real).context).ops.post_recv;
-        post_chain(
-            wr,
-            bad_wr,
-            |wr| Ok(recv_wr(wr)),
-            |real_wr, real_bad_wr| match post {
-                Some(post) => post(real, real_wr, real_bad_wr),
-                None => libc::EOPNOTSUPP,
-            },
-        )
+        post_chain(real, post, wr, bad_wr, |wr| Ok(recv_wr(wr)))
     }
 }
 
@@ -96,15 +80,7 @@ pub(super) unsafe extern "C" fn post_srq_recv(
     unsafe {
         let real = (*srq).real_srq;
         let post = (*(*real).context).ops.post_srq_recv;
-        post_chain(
-            wr,
-            bad_wr,
-            |wr| Ok(recv_wr(wr)),
-            |real_wr, real_bad_wr| match post {
-                Some(post) => post(real, real_wr, real_bad_wr),
-                None => libc::EOPNOTSUPP,
-            },
-        )
+        post_chain(real, post, wr, bad_wr, |wr| Ok(recv_wr(wr)))
     }
 }
 
@@ -124,17 +100,21 @@ macro_rules! chained {
 }
 chained!(ibv_send_wr_1_0, ibv_recv_wr_1_0, ibv_send_wr, ibv_recv_wr);
 
+/// The provider's function that posts requests of a type to a QP or an SRQ; a provider may lack it.
+type Post<Queue, New> = Option<unsafe extern "C" fn(*mut Queue, *mut New, *mut *mut New) -> c_int>;
+
 /// Translates a chain and posts it. On failure stores which request of the caller's is the first
-/// that was not posted, and returns the error number.
+/// that was not posted, and returns the error number: EOPNOTSUPP without a function for it.
 ///
 /// # Safety
 ///
-/// `wr` must be NULL or a chain, and there must be room for the bad one.
-unsafe fn post_chain<Old: Chained, New: Chained>(
+/// `post` must be for `queue`, `wr` NULL or a chain, and there must be room for the bad one.
+unsafe fn post_chain<Queue, Old: Chained, New: Chained>(
+    queue: *mut Queue,
+    post: Post<Queue, New>,
     wr: *mut Old,
     bad_wr: *mut *mut Old,
     translate: impl Fn(&Old) -> Result<New>,
-    post: impl Fn(*mut New, *mut *mut New) -> c_int,
 ) -> c_int {
     let mut rest = wr;
     loop {
@@ -167,7 +147,11 @@ unsafe fn post_chain<Old: Chained, New: Chained>(
         if length > 0 || wr.is_null() {
             let first = if length > 0 { base } else { ptr::null_mut() };
             let mut real_bad_wr = first;
-            let status = post(first, &raw mut real_bad_wr);
+            let status = match post {
+                // SAFETY: the caller's promise; the chain is ours.
+                Some(post) => unsafe { post(queue, first, &raw mut real_bad_wr) },
+                None => libc::EOPNOTSUPP,
+            };
             if status != 0 {
                 // The first one when the provider names none of them.
                 let place = real_bad_wr.addr().wrapping_sub(base.addr()) / size_of::<New>();
