@@ -71,8 +71,8 @@ impl Suite {
     pub(super) fn packages(self) -> Vec<&'static str> {
         let own: &[&str] = match self {
             Suite::Forky => &["librdmacm1t64", "valgrind"],
-            Suite::Trixie => &["librdmacm1t64"],
-            Suite::Bookworm => &["librdmacm1"],
+            Suite::Trixie => &["libfabric-bin", "librdmacm1t64", "ucx-utils"],
+            Suite::Bookworm => &["libfabric-bin", "librdmacm1", "ucx-utils"],
         };
         COMMON.iter().chain(own).copied().collect()
     }
