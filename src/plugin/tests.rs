@@ -72,6 +72,11 @@ pub(crate) fn provider(name: &'static CStr, table: &[verbs_match_ent]) -> verbs_
     }
 }
 
+/// A provider as a plugin of the newest private ABI registers it.
+pub(crate) fn driver(ops: *const verbs_device_ops) -> Driver {
+    Driver { ops, private_abi: private_abi::NEWEST.private_abi, layout: Some(private_abi::NEWEST) }
+}
+
 /// A machine whose program brings one provider, or none if it is NULL, and that has no plugins.
 pub(crate) struct OneProvider(*const verbs_device_ops);
 
@@ -83,7 +88,7 @@ impl OneProvider {
 
 impl Source for OneProvider {
     fn drivers(&self) -> Vec<Driver> {
-        if self.0.is_null() { Vec::new() } else { vec![Driver { ops: self.0 }] }
+        if self.0.is_null() { Vec::new() } else { vec![driver(self.0)] }
     }
 
     fn in_environment(&self) -> Vec<Vec<u8>> {
@@ -311,7 +316,7 @@ impl Source for Machine {
         self.done.borrow_mut().push(name.to_owned());
         match self.plugins.get(name) {
             Some(ops) => {
-                self.drivers.borrow_mut().push(Driver { ops: *ops });
+                self.drivers.borrow_mut().push(driver(*ops));
                 Ok(())
             }
             None => Err(Failure {
@@ -470,7 +475,7 @@ fn the_driver_counts_more_than_the_order() {
 fn providers_of_the_program_need_no_loading() {
     let machine = usual();
     let ops = leak(provider(c"linked", &[driver_id(1)]));
-    machine.drivers.borrow_mut().push(Driver { ops });
+    machine.drivers.borrow_mut().push(driver(ops));
     let mut plugins = Plugins::new(machine, &[]);
     assert_eq!(adopt(&mut plugins, vec![record(b"a", 1)]), ["linked"]);
     assert!(done(&plugins).is_empty());

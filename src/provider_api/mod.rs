@@ -12,6 +12,7 @@ mod log;
 mod memory;
 mod ops;
 mod private;
+pub(crate) mod private_abi;
 pub(crate) mod registry;
 #[cfg(test)]
 mod tests;
