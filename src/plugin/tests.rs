@@ -2,6 +2,7 @@
 
 use super::matching::{Refusal, offer, version_complaint};
 use super::*;
+use crate::provider_api::private_abi;
 use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
