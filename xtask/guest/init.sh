@@ -2,7 +2,7 @@
 # in the share, leaves its exit status there and switches the machine off.
 #
 # /share/settings, written by the host: HUGEPAGES (a number), REPLACE (a library in the share that
-# takes the place of the installed libibverbs.so.1, or nothing).
+# takes the place of the installed libibverbs.so.1, or nothing), HIDE (files to remove).
 
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
 
@@ -35,6 +35,10 @@ if [ -n "$REPLACE" ]; then
     rm "$installed"
     cp "$REPLACE" "$installed" || fail "cannot put $REPLACE in the place of $installed"
 fi
+
+for file in $HIDE; do
+    rm "$file" || fail "cannot remove $file"
+done
 
 /usr/lib/systemd/systemd-udevd --daemon || fail "cannot start udevd"
 modprobe -a rdma_rxe ib_uverbs rdma_ucm || fail "cannot load the RDMA modules"

@@ -3,7 +3,8 @@
 usage: suite.py OUTCOMES ARGUMENTS... in the folder of the tests
 
 A line is TEST, a tab, the outcome (ok, skipped, FAIL, ERROR), a tab and a skip's reason. A test is
-also written down as "started", so that a crash shows in which one it was.
+also written down as "started", so that a crash shows in which one it was. OUTCOMES.mapped says
+which shared objects the process has in memory.
 """
 
 import os
@@ -17,6 +18,14 @@ OUTCOMES = sys.argv.pop(1)
 def write(test, outcome, reason=""):
     with open(OUTCOMES, "a", encoding="utf-8") as file:
         file.write("\t".join((test.id(), outcome, " ".join(reason.split()))) + "\n")
+
+
+def write_mapped():
+    """Writes down the shared objects in memory, one a line."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        mapped = {line.split()[-1] for line in maps if ".so" in line}
+    with open(OUTCOMES + ".mapped", "w", encoding="utf-8") as file:
+        file.write("".join(path + "\n" for path in sorted(mapped)))
 
 
 class Result(unittest.TextTestResult):
@@ -49,10 +58,11 @@ class Result(unittest.TextTestResult):
 
     def startTestRun(self):
         super().startTestRun()
-        with open("/proc/self/maps", encoding="utf-8") as maps:
-            mapped = {line.split()[-1] for line in maps if "libibverbs.so" in line}
-        with open(OUTCOMES + ".libraries", "w", encoding="utf-8") as file:
-            file.write("".join(path + "\n" for path in sorted(mapped)))
+        write_mapped()
+
+    def stopTestRun(self):
+        super().stopTestRun()
+        write_mapped()
 
 
 unittest.TextTestRunner.resultclass = Result

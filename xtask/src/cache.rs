@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Context, Error, Result};
 use crate::paths;
@@ -23,11 +24,15 @@ pub(crate) fn dir() -> Result<PathBuf> {
 }
 
 /// The folder of entry `name`, filled by `build` if it is missing or its stamp is another one.
+///
+/// Within this process one entry is built at a time.
 pub(crate) fn entry(
     name: &str,
     stamp: &str,
     build: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<PathBuf> {
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let cache = dir()?;
     let entry = cache.join(name);
     if has_stamp(&entry, stamp) {

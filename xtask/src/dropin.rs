@@ -1,25 +1,27 @@
 //! The library in the place of Debian's: does everything that is linked to it still load?
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::paths;
 use crate::sh::Cmd;
 use crate::vm::{Suite, chroot, rootfs};
 
-/// Goes through every ELF file of the root that needs libibverbs.so.1. `ldd -r` reports names that
-/// nobody defines; Python's dlopen with RTLD_NOW binds all of them for real.
+/// Goes through every ELF file of the root that needs libibverbs.so.1. `ldd -r` reports names and
+/// versions that nobody defines; Python's dlopen with RTLD_NOW binds all of them for real. Each
+/// package in the arguments has to have such a file.
 const SCRIPT: &str = r#"
 set -u
 for real in /usr/lib/x86_64-linux-gnu/libibverbs.so.1.*; do
     cp /share/libibverbs.so.1 "$real"
 done
-files=0 bad=0
+bad=0
 for file in $(find /usr/bin /usr/sbin /usr/lib -type f \( -perm /111 -o -name '*.so*' \)); do
     case $file in */libibverbs.so.1*) continue;; esac
     head -c 4 "$file" | grep -q ELF || continue
     readelf -W -d "$file" 2>/dev/null | grep -q 'NEEDED.*libibverbs.so.1\]' || continue
-    files=$((files + 1))
+    echo "$file" >> /share/files
     if ldd -r "$file" 2>&1 | grep -E 'undefined symbol|not found|no version information'; then
         echo "BAD ldd -r $file"; bad=$((bad + 1))
     fi
@@ -33,18 +35,48 @@ EOF
         ;;
     esac
 done
-echo "files $files bad $bad"
-test "$bad" = 0 && test "$files" -ge 40
+counts=
+for package in "$@"; do
+    count=$(dpkg -L "$package" | grep -cFxf /share/files)
+    [ "$count" -gt 0 ] || { echo "BAD $package: no file that needs libibverbs"; bad=$((bad + 1)); }
+    counts="$counts, $package $count"
+done
+echo "$(wc -l < /share/files) files, $bad bad$counts"
+test "$bad" = 0
 "#;
+
+/// The packages of every suite of which something needs libibverbs.
+const PACKAGES: &[&str] =
+    &["ibverbs-providers", "ibverbs-utils", "perftest", "python3-pyverbs", "qperf", "rdmacm-utils"];
 
 /// Loads all that needs libibverbs in Debian's root of `suite`, with `library` in place.
 pub(crate) fn check_loading(suite: Suite, library: &Path) -> Result<String> {
-    let share = paths::scratch("dropin")?;
+    let share = paths::scratch(&format!("dropin-{}", suite.name()))?;
     paths::copy(library, &share.join("libibverbs.so.1"))?;
     paths::write(&share.join("check.sh"), SCRIPT)?;
-    let command = ["sh".to_owned(), "/share/check.sh".to_owned()];
-    let output = chroot::command(suite, Some(&share), &command)?.output()?;
+    let more: &[&str] = match suite {
+        Suite::Forky => &["librdmacm1t64"],
+        Suite::Trixie => &["libfabric1", "librdmacm1t64", "libucx0"],
+        Suite::Bookworm => &["libfabric1", "librdmacm1", "libucx0"],
+    };
+    let words = ["sh", "/share/check.sh"].iter().chain(PACKAGES).chain(more);
+    let command: Vec<String> = words.map(|word| (*word).to_owned()).collect();
+    let check = chroot::command(suite, Some(&share), &command)?.timeout(Duration::from_secs(300));
+    let output = check.output()?;
     Ok(output.lines().last().unwrap_or_default().to_owned())
+}
+
+/// The same for every suite.
+pub(crate) fn check_loading_everywhere(library: &Path) -> Result<String> {
+    let (mut found, mut bad) = (Vec::new(), false);
+    for suite in Suite::ALL {
+        let result = check_loading(suite, library);
+        bad |= result.is_err();
+        let text = result.unwrap_or_else(|error| error.to_string());
+        found.push(format!("{}: {text}", suite.name()));
+    }
+    let found = found.join("; ");
+    if bad { Err(Error::new(found)) } else { Ok(found) }
 }
 
 /// Compares Debian's library with ours by abidiff: nothing may be removed or changed.

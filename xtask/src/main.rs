@@ -7,6 +7,7 @@ mod demo;
 mod dropin;
 mod error;
 mod fuzz;
+mod installed;
 mod matrix;
 mod packages;
 mod paths;
@@ -62,7 +63,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
             let library = library(rest)?;
             report(symbols::check(&library))?;
             report(dropin::check_abidiff(&library))?;
-            report(dropin::check_loading(vm::Suite::Forky, &library))
+            report(dropin::check_loading_everywhere(&library))
         }
         "help" | "-h" | "--help" => {
             print!("{USAGE}");

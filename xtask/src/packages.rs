@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::error::{Context, Error, Result};
@@ -15,7 +16,11 @@ pub(crate) const FOR_VM: &[&str] =
     &["qemu-system-x86", "seabios", "mmdebstrap", "cpio", "gzip", "procps", "xz-utils"];
 
 /// Makes sure that `packages` are installed, and installs what is missing if that is allowed.
+///
+/// Within this process one call installs at a time.
 pub(crate) fn ensure(packages: &[&str]) -> Result<()> {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let missing = missing(packages)?;
     if missing.is_empty() {
         return Ok(());

@@ -26,11 +26,14 @@ pub(crate) fn logs() -> Result<PathBuf> {
 
 /// An empty folder for the files of one run, `name` telling of what.
 ///
-/// It stays for the user to look at until the next run of the same name.
+/// It stays for the user to look at until another process makes one of the same name.
 pub(crate) fn scratch(name: &str) -> Result<PathBuf> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(1);
     let parent = make_dir(target().join("xtask-vm"))?;
     remove_abandoned(&parent, &format!("{name}-"))?;
-    let dir = parent.join(format!("{name}-{}", std::process::id()));
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let dir = parent.join(format!("{name}-{}.{number}", std::process::id()));
     if dir.exists() {
         remove(&dir)?;
     }
@@ -38,11 +41,12 @@ pub(crate) fn scratch(name: &str) -> Result<PathBuf> {
 }
 
 /// Removes the folders in `parent` that are named `prefix` and the number of a process that is no
-/// more.
+/// more, with or without a further number behind a point.
 pub(crate) fn remove_abandoned(parent: &Path, prefix: &str) -> Result<()> {
     for dir in list(parent)? {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let pid = name.strip_prefix(prefix).and_then(|pid| pid.parse::<u32>().ok());
+        let numbers = name.strip_prefix(prefix).unwrap_or_default();
+        let pid = numbers.split('.').next().and_then(|pid| pid.parse::<u32>().ok());
         if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
             remove(&dir)?;
         }

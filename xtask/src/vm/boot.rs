@@ -28,6 +28,7 @@ pub(crate) struct Vm {
     share: Option<PathBuf>,
     hugepages: u32,
     replacement: Option<PathBuf>,
+    hidden: Vec<String>,
 }
 
 /// What a script in a virtual machine left behind.
@@ -64,7 +65,7 @@ impl VmResult {
 impl Vm {
     /// A machine with the kernel and the packages of `suite`.
     pub(crate) fn new(suite: Suite) -> Vm {
-        Vm { suite, share: None, hugepages: 0, replacement: None }
+        Vm { suite, share: None, hugepages: 0, replacement: None, hidden: Vec::new() }
     }
 
     /// Shares the folder `dir` instead of a new one.
@@ -82,6 +83,12 @@ impl Vm {
     /// Puts the library in the file `path` in the place of the installed `libibverbs.so.1`.
     pub(crate) fn replace_library(mut self, path: &Path) -> Vm {
         self.replacement = Some(path.to_owned());
+        self
+    }
+
+    /// Removes the file `path`, as the guest sees it, for this boot.
+    pub(crate) fn hide(mut self, path: &str) -> Vm {
+        self.hidden.push(path.to_owned());
         self
     }
 
@@ -133,7 +140,8 @@ impl Vm {
                     .context(|| format!("cannot remove {}", file.display()))?;
             }
         }
-        let mut settings = format!("HUGEPAGES={}\nREPLACE=\n", self.hugepages);
+        let mut settings =
+            format!("HUGEPAGES={}\nREPLACE=\nHIDE='{}'\n", self.hugepages, self.hidden.join(" "));
         if let Some(library) = &self.replacement {
             paths::copy(library, &share.join("replacement.so"))?;
             settings.push_str("REPLACE=/share/replacement.so\n");

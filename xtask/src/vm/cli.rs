@@ -18,10 +18,12 @@ usage: cargo xtask vm COMMAND
   run SUITE SCRIPT [--lib FILE --mode preload|replace] [--share DIR] [--timeout SECONDS]
                                  boot, run the shell script SCRIPT as root, show what it prints;
                                  DIR is /share in the guest
-  suite SUITE [--lib FILE --mode preload|replace] [--no-ioctl] [--only PART] [--record]
+  suite SUITE [--lib FILE --mode preload|replace] [--no-ioctl] [--plugins-of SUITE]
+              [--only PART] [--record]
                                  run upstream's tests on rxe0 and compare each test's outcome with
-                                 what is expected; without RDMA ioctls; only tests whose name
-                                 contains PART; write down the outcomes as those expected
+                                 what is expected; without RDMA ioctls; with the rxe plugin of
+                                 another suite's release; only tests whose name contains PART;
+                                 write down the outcomes as those expected
   programs SUITE [--lib FILE] [--only PART]
                                  run real programs with the suite's library and with FILE, and
                                  compare what they print; only those whose title contains PART
@@ -91,6 +93,9 @@ fn run_suite(suite: Suite, mut options: Options) -> Result<ExitCode> {
     let mut run = SuiteRun::new(suite, options.library()?);
     if options.flag("--no-ioctl") {
         run = run.no_ioctl();
+    }
+    if let Some(other) = options.value("--plugins-of") {
+        run = run.plugins_of(Suite::parse(&other)?);
     }
     if let Some(part) = options.value("--only") {
         run = run.only(&part);

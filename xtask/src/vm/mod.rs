@@ -7,6 +7,7 @@ mod initrd;
 pub(crate) mod library;
 mod normal;
 pub(crate) mod outcomes;
+mod plugins;
 pub(crate) mod programs;
 pub(crate) mod rootfs;
 pub(crate) mod suite;

@@ -82,6 +82,11 @@ impl Outcomes {
         self
     }
 
+    /// Takes the outcomes of `others` instead of those of the same tests here.
+    pub(crate) fn replace(&mut self, others: Outcomes) {
+        self.0.extend(others.0);
+    }
+
     /// A line for each test that is not as in `expected`.
     pub(crate) fn differences(&self, expected: &Outcomes) -> Vec<String> {
         let mut lines = Vec::new();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::library::Library;
 use super::outcomes::Outcomes;
+use super::plugins::OtherPlugins;
 use super::{Suite, Vm, chroot, rootfs};
 use crate::error::{Context, Error, Result};
 use crate::paths;
@@ -28,6 +29,7 @@ pub(crate) struct SuiteRun {
     suite: Suite,
     library: Library,
     no_ioctl: bool,
+    plugins: Option<OtherPlugins>,
     only: Option<String>,
 }
 
@@ -63,12 +65,18 @@ impl SuiteResult {
 impl SuiteRun {
     /// All tests of the rdma-core release in `suite`, run with `library`.
     pub(crate) fn new(suite: Suite, library: Library) -> SuiteRun {
-        SuiteRun { suite, library, no_ioctl: false, only: None }
+        SuiteRun { suite, library, no_ioctl: false, plugins: None, only: None }
     }
 
     /// Lets no RDMA ioctl through, so that the library has to use write commands.
     pub(crate) fn no_ioctl(mut self) -> SuiteRun {
         self.no_ioctl = true;
+        self
+    }
+
+    /// Takes rxe's plugin from the release in another suite, with all other plugins loaded.
+    pub(crate) fn plugins_of(mut self, other: Suite) -> SuiteRun {
+        self.plugins = Some(OtherPlugins { machine: self.suite, of: other });
         self
     }
 
@@ -79,19 +87,38 @@ impl SuiteRun {
     }
 
     /// Runs the tests; a summary if all went as expected, otherwise an error with each difference.
+    ///
+    /// With the plugins of another release some outcomes differ from those with the suite's own;
+    /// each of these is in a file of its own together with the reason, and part of the summary.
     pub(crate) fn check(&self) -> Result<String> {
-        let expected = Outcomes::read(&self.expected())?;
+        let mut expected = Outcomes::read(&self.expected())?;
+        let mut reasons = String::new();
+        if let Some(plugins) = self.plugins {
+            let file = paths::checkout().join("xtask/expected").join(plugins.differences());
+            expected.replace(Outcomes::read(&file)?);
+            for line in paths::read(&file)?.lines() {
+                let mut fields = line.split('\t');
+                let (test, why) = (fields.next().unwrap_or_default(), fields.next_back());
+                reasons.push_str(&format!("\n    {test}: {}", why.unwrap_or_default()));
+            }
+        }
         let mut result = self.run()?;
-        let expected = match &self.only {
-            Some(part) => expected.matching(part),
-            None => expected,
-        };
+        if let Some(part) = &self.only {
+            expected = expected.matching(part);
+        }
         result.problems.extend(result.outcomes.differences(&expected));
-        result.summary()
+        let summary = result.summary()?;
+        match self.plugins {
+            Some(plugins) => Ok(format!("{summary}; {}:{reasons}", plugins.title())),
+            None => Ok(summary),
+        }
     }
 
     /// Runs the tests, and writes down the outcomes as those that are expected from now on.
     pub(crate) fn record(&self) -> Result<String> {
+        if self.plugins.is_some() {
+            return Err(Error::new("differences between plugins need a reason, which a run lacks"));
+        }
         let result = self.run()?;
         let summary = result.summary()?;
         result.outcomes.write(&self.expected())?;
@@ -108,13 +135,20 @@ impl SuiteRun {
         if self.no_ioctl {
             build_no_ioctl(self.suite, &share)?;
         }
-        let vm = self.library.install(Vm::new(self.suite).share(&share), &share)?;
+        let mut vm = self.library.install(Vm::new(self.suite).share(&share), &share)?;
+        if let Some(plugins) = self.plugins {
+            vm = plugins.install(vm, &share)?;
+        }
         let result = vm.run_script(&self.script(&share)?, TIMEOUT)?;
 
         let outcomes = Outcomes::read(&share.join("outcomes.tsv"))
             .context(|| format!("no test ran; see {}/output.txt", share.display()))?;
+        let mapped = paths::read(&share.join("outcomes.tsv.mapped"))?;
         let mut problems = Vec::new();
-        problems.extend(self.wrong_library(&share)?);
+        problems.extend(self.wrong_library(&mapped));
+        if let Some(plugins) = self.plugins {
+            problems.extend(plugins.wrong_plugins(&mapped)?);
+        }
         if result.exit != 0 && !self.is_split() {
             problems.push(format!("the process died: exit status {}", result.exit));
         }
@@ -154,6 +188,9 @@ impl SuiteRun {
             "cp -r /share/tests /tmp/tests\ncd /tmp/tests\npreload='{}'\nstatus=0\n",
             preload.join(" ")
         );
+        if let Some(plugins) = self.plugins {
+            script.push_str(&plugins.environment());
+        }
         for selection in selections {
             script.push_str(&format!(
                 "LD_PRELOAD=$preload python3 /share/suite.py /share/outcomes.tsv -v --dev rxe0 \
@@ -165,17 +202,18 @@ impl SuiteRun {
     }
 
     /// A difference if the tests had another library than they should.
-    fn wrong_library(&self, share: &Path) -> Result<Option<String>> {
-        let mapped = paths::read(&share.join("outcomes.tsv.libraries"))?;
+    fn wrong_library(&self, mapped: &str) -> Option<String> {
+        let libraries: Vec<&str> =
+            mapped.lines().filter(|path| path.contains("/libibverbs.so")).collect();
         let installed = "/usr/lib/x86_64-linux-gnu/";
-        let right = |path: &str| match self.library.preload() {
-            Some(preload) => path == preload,
+        let right = |path: &&str| match self.library.preload() {
+            Some(preload) => **path == preload,
             None => path.starts_with(installed),
         };
-        if !mapped.is_empty() && mapped.lines().all(right) {
-            return Ok(None);
+        if !libraries.is_empty() && libraries.iter().all(right) {
+            return None;
         }
-        Ok(Some(format!("the tests used another library: {}", mapped.replace('\n', " "))))
+        Some(format!("the tests used another library: {}", libraries.join(" ")))
     }
 }
 

@@ -67,6 +67,14 @@ impl Suite {
         }
     }
 
+    /// The private ABI of that release: the number in the file names of its plugins.
+    pub(super) fn private_abi(self) -> u32 {
+        match self {
+            Suite::Forky => 65,
+            Suite::Trixie | Suite::Bookworm => 34,
+        }
+    }
+
     /// The packages in its root file system, beside those that they need.
     pub(super) fn packages(self) -> Vec<&'static str> {
         let own: &[&str] = match self {

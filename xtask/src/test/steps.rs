@@ -1,0 +1,205 @@
+//! The steps of `cargo xtask test`.
+
+use std::time::Duration;
+
+use super::{Class, Ctx, Step};
+use crate::abi_suite::AbiRun;
+use crate::error::{Context, Error, Result};
+use crate::sh::Cmd;
+use crate::vm::Suite;
+use crate::vm::library::Library;
+use crate::vm::suite::SuiteRun;
+use crate::{
+    abi_bench, abi_suite, dropin, fuzz, installed, matrix, packages, paths, symbols, tools, vm,
+};
+
+/// All steps, in the order in which they run.
+pub(super) const STEPS: &[Step] = &[
+    Step { name: "format", needs: &[], class: Class::Quick, run: format },
+    Step { name: "clippy", needs: &[], class: Class::Quick, run: clippy },
+    Step { name: "documentation", needs: &[], class: Class::Quick, run: documentation },
+    Step { name: "dependencies", needs: &[], class: Class::Slow, run: dependencies },
+    Step { name: "unit tests", needs: &["iproute2"], class: Class::Quick, run: unit_tests },
+    Step { name: "fuzzing", needs: &["g++"], class: Class::Quick, run: fuzzing },
+    Step {
+        name: "release build",
+        needs: packages::FOR_BUILD,
+        class: Class::Quick,
+        run: release_build,
+    },
+    Step { name: "size", needs: &["binutils"], class: Class::Quick, run: size },
+    Step { name: "exports", needs: &["binutils"], class: Class::Quick, run: exports },
+    Step { name: "exports and their tests", needs: &[], class: Class::Quick, run: exports_table },
+    Step { name: "without a device", needs: &[], class: Class::Quick, run: without_device },
+    Step { name: "abidiff", needs: ABIDIFF, class: Class::Slow, run: abidiff },
+    Step {
+        name: "loading in Debian's place",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: loading,
+    },
+    Step { name: "Debian's programs here", needs: packages::FOR_VM, class: Class::Slow, run: here },
+    Step { name: "control path", needs: packages::FOR_VM, class: Class::Slow, run: control_path },
+    // The longest first, so that what runs side by side ends at about the same time.
+    machine("abi-tests", abi_tests),
+    machine("upstream's tests", suite_preload),
+    machine("upstream's tests, file replaced", suite_replace),
+    machine("upstream's tests, no ioctl", no_ioctl),
+    machine("forky with the plugin of 44.0", other_plugin),
+    machine("trixie: upstream's tests", trixie_suite),
+    machine("bookworm: real programs", bookworm_programs),
+    machine("trixie: real programs", trixie_programs),
+    machine("real programs", programs),
+    machine("bookworm: upstream's tests", bookworm_suite),
+];
+
+/// A step in a virtual machine.
+const fn machine(name: &'static str, run: fn(&Ctx) -> Result<String>) -> Step {
+    Step { name, needs: packages::FOR_VM, class: Class::Machine, run }
+}
+
+/// What comparing with Debian's library takes.
+const ABIDIFF: &[&str] = &["abigail-tools", "mmdebstrap"];
+
+/// Cargo with a subcommand, in the checkout.
+fn cargo(subcommand: &str) -> Cmd {
+    Cmd::new("cargo").arg(subcommand).dir(paths::checkout()).timeout(Duration::from_secs(1800))
+}
+
+fn format(_: &Ctx) -> Result<String> {
+    cargo("fmt").args(["--all", "--check"]).run()?;
+    Ok("formatted".to_owned())
+}
+
+fn clippy(_: &Ctx) -> Result<String> {
+    cargo("clippy").args(["--workspace", "--all-targets", "--", "-D", "warnings"]).run()?;
+    Ok("no warnings".to_owned())
+}
+
+fn documentation(_: &Ctx) -> Result<String> {
+    cargo("doc")
+        .args(["--workspace", "--no-deps", "--document-private-items"])
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
+    Ok("no warnings".to_owned())
+}
+
+fn dependencies(_: &Ctx) -> Result<String> {
+    let deny = tools::ensure("cargo-deny", "0.20.2")?;
+    // The advisory database is not asked: this has to work without a network.
+    Cmd::new(deny)
+        .args(["--offline", "check", "licenses", "bans", "sources"])
+        .dir(paths::checkout())
+        .run()?;
+    Ok("licences, bans and sources".to_owned())
+}
+
+fn unit_tests(_: &Ctx) -> Result<String> {
+    let output = cargo("test").args(["--workspace", "--", "--show-output"]).output()?;
+    let counts = output.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
+    let passed = counts.filter_map(|line| line.split(' ').next()?.parse::<u32>().ok());
+    let mut found = format!("{} tests", passed.sum::<u32>());
+    // A test that this machine cannot run says so.
+    let skipped: Vec<&str> = output.lines().filter(|line| line.starts_with("SKIPPED")).collect();
+    if !skipped.is_empty() {
+        found.push_str(&format!(", {} of them skipped: {}", skipped.len(), skipped.join("; ")));
+    }
+    Ok(found)
+}
+
+fn fuzzing(_: &Ctx) -> Result<String> {
+    fuzz::run(5)
+}
+
+fn release_build(ctx: &Ctx) -> Result<String> {
+    cargo("build").arg("--release").run()?;
+    Ok(ctx.library.display().to_string())
+}
+
+/// The library must be smaller than what it replaces: rdma-core's libibverbs and the two libnl
+/// files that it no longer needs, in bytes.
+const SIZE_LIMIT: u64 = 150_272 + 648_760 + 145_536;
+
+fn size(ctx: &Ctx) -> Result<String> {
+    let stripped = paths::scratch("size")?.join("libibverbs.so");
+    Cmd::new("strip").arg("-o").arg(&stripped).arg(&ctx.library).run()?;
+    let size = std::fs::metadata(&stripped).context(|| "cannot read the size".to_owned())?.len();
+    let found = format!("{size} bytes stripped, {SIZE_LIMIT} allowed");
+    if size < SIZE_LIMIT { Ok(found) } else { Err(Error::new(found)) }
+}
+
+fn exports(ctx: &Ctx) -> Result<String> {
+    symbols::check(&ctx.library)
+}
+
+fn exports_table(_: &Ctx) -> Result<String> {
+    matrix::check()
+}
+
+fn abidiff(ctx: &Ctx) -> Result<String> {
+    dropin::check_abidiff(&ctx.library)
+}
+
+fn loading(ctx: &Ctx) -> Result<String> {
+    dropin::check_loading_everywhere(&ctx.library)
+}
+
+fn abi_tests(ctx: &Ctx) -> Result<String> {
+    AbiRun::new(&ctx.library).run()
+}
+
+/// Upstream's tests of `suite` with the library preloaded.
+fn preloaded(suite: Suite, ctx: &Ctx) -> SuiteRun {
+    SuiteRun::new(suite, Library::Preload(ctx.library.clone()))
+}
+
+fn suite_preload(ctx: &Ctx) -> Result<String> {
+    preloaded(Suite::Forky, ctx).check()
+}
+
+fn suite_replace(ctx: &Ctx) -> Result<String> {
+    SuiteRun::new(Suite::Forky, Library::Replace(ctx.library.clone())).check()
+}
+
+fn no_ioctl(ctx: &Ctx) -> Result<String> {
+    SuiteRun::new(Suite::Forky, Library::Replace(ctx.library.clone())).no_ioctl().check()
+}
+
+fn other_plugin(ctx: &Ctx) -> Result<String> {
+    preloaded(Suite::Forky, ctx).plugins_of(Suite::Bookworm).check()
+}
+
+fn trixie_suite(ctx: &Ctx) -> Result<String> {
+    preloaded(Suite::Trixie, ctx).check()
+}
+
+fn bookworm_suite(ctx: &Ctx) -> Result<String> {
+    preloaded(Suite::Bookworm, ctx).check()
+}
+
+fn without_device(ctx: &Ctx) -> Result<String> {
+    abi_suite::without_device(&ctx.library)
+}
+
+fn control_path(ctx: &Ctx) -> Result<String> {
+    let share = abi_bench::prepare(&ctx.library)?;
+    println!("{}", abi_bench::instructions(&share)?);
+    println!("{}", abi_bench::control(&share, "30", "3")?);
+    Ok("no more system calls than upstream's, few instructions; times above".to_owned())
+}
+
+fn here(ctx: &Ctx) -> Result<String> {
+    installed::check(&ctx.library)
+}
+
+fn programs(ctx: &Ctx) -> Result<String> {
+    vm::programs::run(Suite::Forky, &ctx.library, "")?.check()
+}
+
+fn trixie_programs(ctx: &Ctx) -> Result<String> {
+    vm::programs::run(Suite::Trixie, &ctx.library, "")?.check()
+}
+
+fn bookworm_programs(ctx: &Ctx) -> Result<String> {
+    vm::programs::run(Suite::Bookworm, &ctx.library, "")?.check()
+}
