@@ -43,9 +43,78 @@ macro_rules! export {
 }
 pub(crate) use export;
 
+/// Exports what plugins call in the version node of each private ABI, the newest as default.
+///
+/// * `export_private!(ibv_cmd_alloc_pd)`: one function for all;
+/// * `export_private!(ibv_cmd_alloc_dmah since 59)`: from a private ABI on. Before it either the
+///   name did not exist, or it had another prototype and the file of the older private ABI exports
+///   an entry of its own;
+/// * `export_private!(fn f::<ABI>(x: X) -> Y)`: a function whose parameter is the private ABI's
+///   number, for arguments that are laid out differently in each; `since 59` may go before `fn`;
+/// * `export_private!(data x as X, 1)`: a static.
+macro_rules! export_private {
+    ($name:ident) => {
+        $crate::abi::export::export_private!(@node 34 $name);
+    };
+    ($name:ident since $first:tt) => {
+        $crate::abi::export::export_private!(@node $first $name);
+    };
+    (fn $name:ident::<ABI> $($signature:tt)*) => {
+        $crate::abi::export::export_private!(since 34 fn $name::<ABI> $($signature)*);
+    };
+    // An instance of a generic function can be in another object file than this, which an alias
+    // cannot; so each node has a function of its own.
+    (since $first:tt fn $name:ident::<ABI> $($signature:tt)*) => {
+        mod $name {
+            use super::*;
+            $crate::abi::export::export_private!(@node $first fn $name $($signature)*);
+        }
+    };
+    (data $name:ident as $object:path, $size:literal) => {
+        $crate::abi::export::export_private!(@node 34 $name ($object, $size));
+    };
+    // The nodes: each exports, and goes on to the next.
+    (@node 34 $($what:tt)*) => {
+        $crate::abi::export::export_private!(@in "@" "IBVERBS_PRIVATE_34" 34 v34 $($what)*);
+        $crate::abi::export::export_private!(@node 57 $($what)*);
+    };
+    (@node 57 $($what:tt)*) => {
+        $crate::abi::export::export_private!(@in "@" "IBVERBS_PRIVATE_57" 57 v57 $($what)*);
+        $crate::abi::export::export_private!(@node 59 $($what)*);
+    };
+    (@node 59 $($what:tt)*) => {
+        $crate::abi::export::export_private!(@in "@" "IBVERBS_PRIVATE_59" 59 v59 $($what)*);
+        $crate::abi::export::export_private!(@node 64 $($what)*);
+    };
+    (@node 64 $($what:tt)*) => {
+        $crate::abi::export::export_private!(@in "@" "IBVERBS_PRIVATE_64" 64 v64 $($what)*);
+        $crate::abi::export::export_private!(@node 65 $($what)*);
+    };
+    (@node 65 $($what:tt)*) => {
+        $crate::abi::export::export_private!(@in "@@" "IBVERBS_PRIVATE_65" 65 v65 $($what)*);
+    };
+    (@in $at:literal $version:literal $abi:literal $entry:ident $name:ident) => {
+        $crate::abi::export::export!(@emit $name, $at, $version, $name);
+    };
+    (
+        @in $at:literal $version:literal $abi:literal $entry:ident
+        fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?
+    ) => {
+        unsafe extern "C" fn $entry($($arg: $type),*) $(-> $ret)? {
+            // SAFETY: the plugin passes what its private ABI says.
+            unsafe { $name::<$abi>($($arg),*) }
+        }
+        $crate::abi::export::export!(@emit $name, $at, $version, $entry);
+    };
+    (@in $at:literal $version:literal $abi:literal $entry:ident $name:ident ($object:path, $size:literal)) => {
+        $crate::abi::export::export_data!($name, $at, $version, $object, $size);
+    };
+}
+pub(crate) use export_private;
+
 /// Gives a static a versioned name as a data object of `size` bytes.
 macro_rules! export_data {
-    ($name:ident @@ $version:literal as $object:path, $size:literal) => {
+    ($name:ident, $at:literal, $version:literal, $object:path, $size:literal) => {
         #[cfg(not(test))]
         core::arch::global_asm!(
             concat!(".globl __export_", stringify!($name), "_", $version),
@@ -54,7 +123,7 @@ macro_rules! export_data {
             concat!(".set __export_", stringify!($name), "_", $version, ", {object}"),
             concat!(
                 ".symver __export_", stringify!($name), "_", $version, ", ",
-                stringify!($name), "@@", $version, ", remove"
+                stringify!($name), $at, $version, ", remove"
             ),
             object = sym $object,
         );

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Kernel, destroy, method};
 use crate::provider_api::op_index;
@@ -26,7 +26,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_ah(
     }
     .or_number()
 }
-export!(ibv_cmd_create_ah @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_ah);
 
 fn create_ah(
     kernel: Kernel<'_>,
@@ -78,7 +78,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_ah(ah: *mut ibv_ah) -> c_int {
     )
     .or_number()
 }
-export!(ibv_cmd_destroy_ah @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_ah);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Blocks, Command, Kernel, destroy_by_ioctl, method};
 use crate::log::log;
@@ -42,7 +42,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_query_comp_cntr_caps(
     // SAFETY: the provider passes its context and a struct of this size.
     unsafe { query_caps(Kernel::of(context)).map(|value| *caps = value) }.or_number()
 }
-export!(ibv_cmd_query_comp_cntr_caps @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_query_comp_cntr_caps since 65);
 
 fn query_caps(kernel: Kernel<'_>) -> Result<ibv_comp_cntr_caps> {
     let (mut max_counters, mut max_value, mut ops) = (0, 0, 0);
@@ -64,7 +64,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_comp_cntr(
     // SAFETY: the provider passes its context, its new counter and its blocks.
     unsafe { create(Kernel::of(context), Blocks::new(link), &mut *comp_cntr) }.or_number()
 }
-export!(ibv_cmd_create_comp_cntr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_comp_cntr since 65);
 
 fn create(kernel: Kernel<'_>, link: Blocks<'_>, counter: &mut ibv_comp_cntr) -> Result<()> {
     counter.context = kernel.context();
@@ -84,7 +84,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_comp_cntr(comp_cntr: *mut ibv_co
     let method = method!(UVERBS_OBJECT_COMP_CNTR, UVERBS_METHOD_COMP_CNTR_DESTROY);
     destroy_by_ioctl(kernel, method, UVERBS_ATTR_DESTROY_COMP_CNTR_HANDLE, handle).or_number()
 }
-export!(ibv_cmd_destroy_comp_cntr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_comp_cntr since 65);
 
 /// # Safety
 ///
@@ -136,7 +136,7 @@ macro_rules! modifiers {
                 // SAFETY: the provider passes its counter.
                 unsafe { modify(comp_cntr, $entry, $op, value) }
             }
-            export!($name @@ "IBVERBS_PRIVATE_65");
+            export_private!($name since 65);
         )*
     };
 }
@@ -164,7 +164,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_read_comp_cntr(
     // SAFETY: the provider passes its counter, the program a place for the value.
     unsafe { read(comp_cntr, IB_UVERBS_COMP_CNTR_ENTRY_COMP, value) }
 }
-export!(ibv_cmd_read_comp_cntr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_read_comp_cntr since 65);
 
 /// Reads the number of failed completions. `ibv_read_err_comp_cntr(3)`,
 /// `driver.h: ibv_cmd_read_err_comp_cntr`
@@ -175,7 +175,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_read_err_comp_cntr(
     // SAFETY: the provider passes its counter, the program a place for the value.
     unsafe { read(comp_cntr, IB_UVERBS_COMP_CNTR_ENTRY_ERR, value) }
 }
-export!(ibv_cmd_read_err_comp_cntr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_read_err_comp_cntr since 65);
 
 /// Attaches a counter to a QP for the kinds of operations in `attr->op_mask`; unknown ones are not
 /// passed on. `ibv_qp_attach_comp_cntr(3)`, `driver.h: ibv_cmd_qp_attach_comp_cntr`
@@ -194,7 +194,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_qp_attach_comp_cntr(
         .execute(kernel)
         .or_number()
 }
-export!(ibv_cmd_qp_attach_comp_cntr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_qp_attach_comp_cntr since 65);
 
 #[cfg(test)]
 mod tests {

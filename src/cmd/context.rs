@@ -3,17 +3,18 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Blocks, Buffers, Command, Kernel, method};
 use crate::provider_api::op_index;
+use crate::provider_api::private_abi::public_context;
 use crate::sys::errno::{Result, ReturnNumber};
 use crate::uapi::*;
 
 /// Creates the kernel's context: fills in `num_comp_vectors`, and `core_support` of the device
 /// (ioctl) or `async_fd` (write). `fd_arr`, which may be NULL, are file descriptors for the driver;
 /// a kernel without the ioctl does not get them. `driver.h: ibv_cmd_get_context`
-pub(super) unsafe extern "C" fn ibv_cmd_get_context(
+pub(crate) unsafe fn ibv_cmd_get_context<const ABI: u32>(
     context_ex: *mut verbs_context,
     cmd: *mut ibv_get_context,
     cmd_size: usize,
@@ -24,7 +25,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_get_context(
     // SAFETY: the provider passes its context, which nobody else knows yet, descriptors and
     // buffers of these sizes.
     unsafe {
-        let kernel = Kernel::of(&raw mut (*context_ex).context);
+        let kernel = Kernel::of(public_context::<ABI>(context_ex));
         let buffers = Buffers::new(cmd, cmd_size, resp, resp_size);
         let fds = match fd_arr.as_ref() {
             Some(fds) if !fds.arr.is_null() && fds.count > 0 => {
@@ -36,7 +37,14 @@ pub(super) unsafe extern "C" fn ibv_cmd_get_context(
     }
     .or_number()
 }
-export!(ibv_cmd_get_context @@ "IBVERBS_PRIVATE_65");
+export_private!(since 57 fn ibv_cmd_get_context::<ABI>(
+    context_ex: *mut verbs_context,
+    cmd: *mut ibv_get_context,
+    cmd_size: usize,
+    fd_arr: *mut ibv_fd_arr,
+    resp: *mut ib_uverbs_get_context_resp,
+    resp_size: usize,
+) -> c_int);
 
 /// What the kernel says about a context.
 struct Properties {
@@ -109,7 +117,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_query_context(
     }
     .or_number()
 }
-export!(ibv_cmd_query_context @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_query_context);
 
 fn query_context(kernel: Kernel<'_>, driver: Blocks<'_>) -> Result<Properties> {
     let (mut num_comp_vectors, mut core_support) = (0, 0);

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Blocks, Command, Kernel, destroy_by_ioctl, method};
 use crate::log::log;
@@ -26,7 +26,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_counters(
     }
     .or_number()
 }
-export!(ibv_cmd_create_counters @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_counters);
 
 fn create_counters(
     kernel: Kernel<'_>,
@@ -56,7 +56,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_counters(vcounters: *mut verbs_c
     let method = method!(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY);
     destroy_by_ioctl(kernel, method, UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, handle).or_number()
 }
-export!(ibv_cmd_destroy_counters @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_counters);
 
 /// Reads `ncounters` values; `flags` are bits of `enum ibv_read_counters_flags`. `link` are the
 /// provider's attributes, may be NULL. `ibv_read_counters(3)`, `driver.h: ibv_cmd_read_counters`
@@ -79,7 +79,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_read_counters(
     }
     .or_number()
 }
-export!(ibv_cmd_read_counters @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_read_counters);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Blocks, Buffers, Command, Kernel, Outcome, method, unless_gone, wait_for_events};
 use crate::provider_api::op_index;
@@ -33,12 +33,12 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_cq(
     }
     .or_number()
 }
-export!(ibv_cmd_create_cq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_cq);
 
 /// Creates a CQ with extended attributes; the buffer of the CQ can be the provider's, by
 /// `cmd_flags` and `prov_attr`. Returns 0 or the error number: EOPNOTSUPP for attributes that are
 /// not known, EINVAL for a buffer flag without a buffer. `driver.h: ibv_cmd_create_cq_ex`
-pub(super) unsafe extern "C" fn ibv_cmd_create_cq_ex(
+pub(crate) unsafe extern "C" fn ibv_cmd_create_cq_ex(
     context: *mut ibv_context,
     cq_attr: *const ibv_cq_init_attr_ex,
     prov_attr: *mut verbs_create_cq_prov_attr,
@@ -56,10 +56,10 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_cq_ex(
     }
     .or_number()
 }
-export!(ibv_cmd_create_cq_ex @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_cq_ex since 59);
 
 /// [`ibv_cmd_create_cq_ex`] with attributes of the provider. `driver.h: ibv_cmd_create_cq_ex2`
-pub(super) unsafe extern "C" fn ibv_cmd_create_cq_ex2(
+pub(crate) unsafe extern "C" fn ibv_cmd_create_cq_ex2(
     context: *mut ibv_context,
     cq_attr: *const ibv_cq_init_attr_ex,
     prov_attr: *mut verbs_create_cq_prov_attr,
@@ -79,7 +79,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_cq_ex2(
     }
     .or_number()
 }
-export!(ibv_cmd_create_cq_ex2 @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_cq_ex2 since 59);
 
 /// Destroys a CQ and waits until the program has acknowledged all events about it that it has
 /// read. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_cq`
@@ -87,7 +87,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_cq(cq: *mut ibv_cq) -> c_int {
     // SAFETY: the provider passes its CQ, for the last time.
     unsafe { destroy(Kernel::of((*cq).context), cq) }.or_number()
 }
-export!(ibv_cmd_destroy_cq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_cq);
 
 /// Gives a CQ room for at least `cqe` completions. Returns 0 or the error number.
 /// `driver.h: ibv_cmd_resize_cq`
@@ -111,7 +111,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_resize_cq(
     }
     .or_number()
 }
-export!(ibv_cmd_resize_cq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_resize_cq);
 
 /// Asks for an event when the next completion arrives, or the next solicited one. Returns 0 or the
 /// error number. `driver.h: ibv_cmd_req_notify_cq`
@@ -129,7 +129,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_req_notify_cq(
     }
     .or_number()
 }
-export!(ibv_cmd_req_notify_cq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_req_notify_cq);
 
 /// Changes the moderation of a CQ's events. Returns 0 or the error number: EINVAL for attributes
 /// that are not known. `driver.h: ibv_cmd_modify_cq`
@@ -142,7 +142,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_modify_cq(
     // SAFETY: the provider passes its CQ, attributes and a buffer of this size.
     unsafe { modify(cq, attr, Buffers::request(cmd, cmd_size)) }.or_number()
 }
-export!(ibv_cmd_modify_cq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_modify_cq);
 
 /// What a new CQ shall be like.
 struct Wanted {

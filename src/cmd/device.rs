@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 use core::mem::offset_of;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Kernel};
 use crate::log::log;
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_query_device_any(
     }
     .or_number()
 }
-export!(ibv_cmd_query_device_any @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_query_device_any);
 
 unsafe fn query_device(
     kernel: Kernel<'_>,

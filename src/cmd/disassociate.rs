@@ -2,14 +2,12 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use crate::abi::export::export_data;
+use crate::abi::export::export_private;
 use crate::sys::errno::{Errno, Result};
 
 /// A provider reads this object too, as a C `bool`. `driver.h: verbs_allow_disassociate_destroy`
 static ALLOW_DISASSOCIATE_DESTROY: AtomicBool = AtomicBool::new(false);
-export_data!(
-    verbs_allow_disassociate_destroy @@ "IBVERBS_PRIVATE_65" as ALLOW_DISASSOCIATE_DESTROY, 1
-);
+export_private!(data verbs_allow_disassociate_destroy as ALLOW_DISASSOCIATE_DESTROY, 1);
 const _: () = assert!(size_of::<AtomicBool>() == 1);
 
 /// From now on a destroy command that finds the device gone succeeds. The set-up of the library

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_uint};
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Blocks, Command, Kernel, destroy_by_ioctl, method};
 use crate::log::log;
@@ -21,7 +21,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_alloc_dm(
     // blocks.
     unsafe { alloc_dm(Kernel::of(ctx), &*dm_attr, Blocks::new(link), &mut *dm) }.or_number()
 }
-export!(ibv_cmd_alloc_dm @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_alloc_dm);
 
 fn alloc_dm(
     kernel: Kernel<'_>,
@@ -50,7 +50,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_free_dm(dm: *mut verbs_dm) -> c_int {
     let method = method!(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_FREE);
     destroy_by_ioctl(kernel, method, UVERBS_ATTR_FREE_DM_HANDLE, handle).or_number()
 }
-export!(ibv_cmd_free_dm @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_free_dm);
 
 /// Registers a part of device memory: fills in `handle`, `context`, `lkey`, `rkey`, `length`, `pd`,
 /// `mr_type`, no address. EINVAL for access that is not zero-based. `link` are the provider's
@@ -73,7 +73,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_reg_dm_mr(
     }
     .or_number()
 }
-export!(ibv_cmd_reg_dm_mr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_reg_dm_mr);
 
 /// A part of device memory to be registered.
 struct DmPart {

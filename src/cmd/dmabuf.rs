@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Command, Kernel, method};
 use crate::sys::errno::{Result, ReturnMinusOne};
@@ -17,7 +17,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_export_dmabuf_fd(
     // SAFETY: the provider passes its context.
     export_dmabuf_fd(unsafe { Kernel::of(ctx) }, pg_off as u64).or_minus_one()
 }
-export!(ibv_cmd_export_dmabuf_fd @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_export_dmabuf_fd since 59);
 
 fn export_dmabuf_fd(kernel: Kernel<'_>, page_offset: u64) -> Result<c_int> {
     let mut fd = -1;

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Command, Kernel, destroy_by_ioctl, method};
 use crate::sys::errno::{Result, ReturnNumber};
@@ -19,7 +19,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_alloc_dmah(
     // SAFETY: the provider passes its context, its new object and the program's attributes.
     unsafe { alloc_dmah(Kernel::of(ctx), &*attr, &mut *dmah) }.or_number()
 }
-export!(ibv_cmd_alloc_dmah @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_alloc_dmah since 59);
 
 fn alloc_dmah(kernel: Kernel<'_>, attr: &ibv_dmah_init_attr, dmah: &mut verbs_dmah) -> Result<()> {
     let has = |bit: ibv_dmah_init_attr_mask| attr.comp_mask & bit != 0;
@@ -50,7 +50,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_free_dmah(dmah: *mut verbs_dmah) -> c_in
     let method = method!(UVERBS_OBJECT_DMAH, UVERBS_METHOD_DMAH_FREE);
     destroy_by_ioctl(kernel, method, UVERBS_ATTR_FREE_DMA_HANDLE, handle).or_number()
 }
-export!(ibv_cmd_free_dmah @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_free_dmah since 59);
 
 #[cfg(test)]
 mod tests {

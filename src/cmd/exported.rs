@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_uint};
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::blocks::Blocks;
 use crate::cmd::kernel::Kernel;
@@ -24,7 +24,7 @@ unsafe extern "C" fn execute_ioctl(
     }
     .or_number()
 }
-export!(execute_ioctl @@ "IBVERBS_PRIVATE_65");
+export_private!(execute_ioctl);
 
 fn execute(kernel: Kernel<'_>, object: u16, method: u16, blocks: Blocks<'_>) -> Result<()> {
     // Few commands have many attributes.
@@ -73,7 +73,7 @@ unsafe extern "C" fn __ioctl_final_num_attrs(
     let linked = unsafe { Blocks::new(link) }.attr_count();
     num_attrs.saturating_add(c_uint::try_from(linked).unwrap_or(c_uint::MAX))
 }
-export!(__ioctl_final_num_attrs @@ "IBVERBS_PRIVATE_65");
+export_private!(__ioctl_final_num_attrs);
 
 #[cfg(test)]
 mod tests;

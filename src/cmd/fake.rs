@@ -21,7 +21,9 @@ use core::fmt::Write as _;
 
 use crate::abi::*;
 use crate::cmd::kernel::Kernel;
-use crate::provider_api::{ContextPrivate, DEFAULT_OPS};
+use crate::provider_api::private_abi::testing::Guarded;
+use crate::provider_api::private_abi::{Layout, NEWEST};
+use crate::provider_api::{ContextPrivate, DEFAULT_OPS, member};
 use crate::sys::errno::Errno;
 use crate::uapi::*;
 
@@ -286,33 +288,44 @@ pub(crate) enum Form {
 
 /// A set-up context without a device file.
 pub(crate) struct TestContext {
-    context: *mut verbs_context,
+    memory: Guarded,
+    layout: &'static Layout,
     device: *mut verbs_device,
 }
 
 impl TestContext {
     pub(crate) fn new(form: Form) -> TestContext {
-        let private = ContextPrivate::new(DEFAULT_OPS, DRIVER_ID, form == Form::InvokeWrite);
-        let mut context = Box::new(verbs_context::zeroed());
+        TestContext::of_layout(form, NEWEST)
+    }
+
+    /// A context of a provider of an older release.
+    pub(crate) fn of_layout(form: Form, layout: &'static Layout) -> TestContext {
+        let write_by_ioctl = form == Form::InvokeWrite;
+        let private = ContextPrivate::new(DEFAULT_OPS, layout, DRIVER_ID, write_by_ioctl);
         // SAFETY: zero bytes are a valid device.
         let device: Box<verbs_device> = unsafe { Box::new(core::mem::zeroed()) };
         let device = Box::into_raw(device);
-        context.priv_ = Box::into_raw(Box::new(private)).cast();
-        context.sz = size_of::<verbs_context>();
-        context.context.cmd_fd = CMD_FD;
-        context.context.async_fd = ASYNC_FD;
-        context.context.device = device.cast();
-        TestContext { context: Box::into_raw(context), device }
+        let memory = Guarded::context(layout);
+        let context = memory.public(layout);
+        // SAFETY: the memory is a zeroed context of this layout.
+        unsafe {
+            member!(context, priv_).write(Box::into_raw(Box::new(private)).cast());
+            member!(context, sz).write(layout.context_size());
+            (*context).cmd_fd = CMD_FD;
+            (*context).async_fd = ASYNC_FD;
+            (*context).device = device.cast();
+        }
+        TestContext { memory, layout, device }
     }
 
     /// The public context.
     pub(crate) fn get(&self) -> *mut ibv_context {
-        // SAFETY: the context is alive as long as `self`.
-        unsafe { &raw mut (*self.context).context }
+        self.memory.public(self.layout)
     }
 
+    /// The context as the provider has it: a struct of its layout.
     pub(crate) fn extended(&self) -> *mut verbs_context {
-        self.context
+        self.memory.get()
     }
 
     pub(crate) fn device(&self) -> *mut verbs_device {
@@ -327,10 +340,9 @@ impl TestContext {
 
 impl Drop for TestContext {
     fn drop(&mut self) {
-        // SAFETY: `new` made all three of boxes.
+        // SAFETY: `of_layout` made both of boxes.
         unsafe {
-            let context = Box::from_raw(self.context);
-            drop(Box::from_raw(context.priv_.cast::<ContextPrivate>()));
+            drop(Box::from_raw(member!(self.get(), priv_).read().cast::<ContextPrivate>()));
             drop(Box::from_raw(self.device));
         }
     }

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Kernel, RequestBuffer, destroy, flow_spec, method};
 use crate::provider_api::op_index;
@@ -31,7 +31,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_flow(
     }
     .or_number()
 }
-export!(ibv_cmd_create_flow @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_flow);
 
 /// Destroys a flow rule. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_flow`
 pub(super) unsafe extern "C" fn ibv_cmd_destroy_flow(flow_id: *mut ibv_flow) -> c_int {
@@ -48,7 +48,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_flow(flow_id: *mut ibv_flow) -> 
     )
     .or_number()
 }
-export!(ibv_cmd_destroy_flow @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_flow);
 
 /// # Safety
 ///

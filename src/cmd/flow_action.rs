@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Blocks, Command, Kernel, destroy_by_ioctl, method};
 use crate::sys::errno::ReturnNumber;
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_flow_action_esp(
     }
     .or_number()
 }
-export!(ibv_cmd_create_flow_action_esp @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_flow_action_esp);
 
 /// Changes an ESP action. `driver` are the provider's attributes, may be NULL.
 /// `ibv_flow_action_esp(3)`, `driver.h: ibv_cmd_modify_flow_action_esp`
@@ -51,7 +51,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_modify_flow_action_esp(
     }
     .or_number()
 }
-export!(ibv_cmd_modify_flow_action_esp @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_modify_flow_action_esp);
 
 /// The attributes of an action, those that are given.
 ///
@@ -90,7 +90,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_flow_action(
     let method = method!(UVERBS_OBJECT_FLOW_ACTION, UVERBS_METHOD_FLOW_ACTION_DESTROY);
     destroy_by_ioctl(kernel, method, UVERBS_ATTR_DESTROY_FLOW_ACTION_HANDLE, handle).or_number()
 }
-export!(ibv_cmd_destroy_flow_action @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_flow_action);
 
 #[cfg(test)]
 mod tests {

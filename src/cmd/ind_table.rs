@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 use core::mem::offset_of;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Kernel, RequestBuffer, destroy, method};
 use crate::provider_api::op_index;
@@ -28,7 +28,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_rwq_ind_table(
     }
     .or_number()
 }
-export!(ibv_cmd_create_rwq_ind_table @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_rwq_ind_table);
 
 /// Destroys a table. Returns 0 or the error number.
 /// `driver.h: ibv_cmd_destroy_rwq_ind_table`
@@ -51,7 +51,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_rwq_ind_table(
     )
     .or_number()
 }
-export!(ibv_cmd_destroy_rwq_ind_table @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_rwq_ind_table);
 
 /// # Safety
 ///

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Kernel, unless_gone};
 use crate::sys::errno::ReturnNumber;
@@ -27,7 +27,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_attach_mcast(
     }
     .or_number()
 }
-export!(ibv_cmd_attach_mcast @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_attach_mcast);
 
 /// Detaches a QP from a group. Returns 0 or the error number. `driver.h: ibv_cmd_detach_mcast`
 pub(super) unsafe extern "C" fn ibv_cmd_detach_mcast(
@@ -48,7 +48,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_detach_mcast(
     }
     .or_number()
 }
-export!(ibv_cmd_detach_mcast @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_detach_mcast);
 
 #[cfg(test)]
 mod tests;

@@ -28,7 +28,7 @@
 //!     }
 //!     .or_number()
 //! }
-//! export!(ibv_cmd_alloc_pd @@ "IBVERBS_PRIVATE_65");
+//! export_private!(ibv_cmd_alloc_pd);
 //!
 //! fn alloc_pd(kernel: Kernel<'_>, pd: &mut ibv_pd, buffers: Buffers<'_>) -> Result<()> {
 //!     let response = kernel.write(ib_uverbs_alloc_pd::zeroed(), buffers)?;
@@ -107,13 +107,16 @@ mod trace;
 pub(crate) use blocks::Blocks;
 pub(crate) use buffers::Buffers;
 pub(crate) use command::{Command, Outcome};
-pub(crate) use context::alloc_async_fd;
+pub(crate) use context::{alloc_async_fd, ibv_cmd_get_context};
+pub(crate) use cq::{ibv_cmd_create_cq_ex, ibv_cmd_create_cq_ex2};
 pub(crate) use destroy::{destroy, destroy_by_ioctl};
 pub(crate) use disassociate::{allow_disassociate_destroy, unless_gone};
 pub(crate) use events::wait_for_events;
 pub(crate) use gid::{query_gid_entry, query_gid_table};
 pub(crate) use kernel::Kernel;
 pub(crate) use message::{Method, method};
+pub(crate) use mr_ex::ibv_cmd_reg_dmabuf_mr;
+pub(crate) use qp::{comp_mask, ibv_cmd_create_qp_ex2};
 pub(crate) use request_buffer::RequestBuffer;
 use version::uverbs_abi;
 pub(crate) use write::{Request, Write, probe_write_by_ioctl};

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Command, Kernel, destroy, memlock, method};
 use crate::log::log;
@@ -69,7 +69,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_reg_mr(
     }
     .or_number()
 }
-export!(ibv_cmd_reg_mr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_reg_mr);
 
 pub(super) fn reg_mr(
     kernel: Kernel<'_>,
@@ -122,7 +122,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_rereg_mr(
     }
     .or_number()
 }
-export!(ibv_cmd_rereg_mr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_rereg_mr);
 
 fn rereg_mr(
     kernel: Kernel<'_>,
@@ -169,7 +169,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_dereg_mr(vmr: *mut verbs_mr) -> c_int {
     )
     .or_number()
 }
-export!(ibv_cmd_dereg_mr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_dereg_mr);
 
 /// Fills in an MR that another process registered: `lkey`, `rkey`, `length`, `handle`, `context`,
 /// `pd`, no address. `ibv_import_mr(3)`, `driver.h: ibv_cmd_query_mr`
@@ -184,7 +184,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_query_mr(
     }
     .or_number()
 }
-export!(ibv_cmd_query_mr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_query_mr);
 
 fn query_mr(kernel: Kernel<'_>, handle: u32, mr: &mut verbs_mr) -> Result<()> {
     let (mut lkey, mut rkey, mut length) = (0, 0, 0_u64);
@@ -221,7 +221,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_advise_mr(
     // SAFETY: the provider passes its PD.
     unsafe { advise_mr(Kernel::of((*pd).context), (*pd).handle, advice, flags, ranges) }.or_number()
 }
-export!(ibv_cmd_advise_mr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_advise_mr);
 
 fn advise_mr(
     kernel: Kernel<'_>,

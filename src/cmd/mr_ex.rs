@@ -1,9 +1,10 @@
 //! Memory regions by attributes and of dma-bufs.
 
 use core::ffi::c_int;
+use core::mem::offset_of;
 use core::ptr;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::mr::{Memory, reg_mr};
 use crate::cmd::{Blocks, Buffers, Command, Kernel, method};
@@ -25,13 +26,32 @@ pub(super) unsafe extern "C" fn ibv_cmd_reg_mr_ex(
     // SAFETY: the provider passes its PD, its new MR and the program's attributes, with a live DMA
     // handle if the mask says so.
     unsafe {
-        let attr = &*mr_init_attr;
+        let attr = &without_buf(mr_init_attr);
         let dmah = attr.has(IBV_REG_MR_MASK_DMAH).then(|| (*attr.dmah.cast::<verbs_dmah>()).handle);
         reg_mr_ex(Kernel::of((*pd).context), (*pd).handle, attr, dmah, &mut *vmr)
     }
     .or_number()
 }
-export!(ibv_cmd_reg_mr_ex @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_reg_mr_ex since 59);
+
+/// A copy of the attributes up to `buf`, which the struct of private ABI 59 does not have and no
+/// command needs.
+///
+/// # Safety
+///
+/// `attr` must point to attributes.
+unsafe fn without_buf(attr: *const ibv_mr_init_attr) -> ibv_mr_init_attr {
+    let mut copy = ibv_mr_init_attr::zeroed();
+    // SAFETY: the caller's promise; attributes of any release are as long as this.
+    unsafe {
+        ptr::copy_nonoverlapping(
+            attr.cast::<u8>(),
+            (&raw mut copy).cast(),
+            offset_of!(ibv_mr_init_attr, buf),
+        );
+    }
+    copy
+}
 
 impl ibv_mr_init_attr {
     fn has(&self, bit: ibv_mr_init_attr_mask) -> bool {
@@ -104,7 +124,7 @@ fn reg_mr_ex(
 /// Registers a part of a dma-buf: fills in `handle`, `context`, `lkey`, `rkey`, `pd`, `addr` (the
 /// offset), `length` and `mr_type`. `driver` are the provider's attributes, may be NULL.
 /// `ibv_reg_dmabuf_mr(3)`, `driver.h: ibv_cmd_reg_dmabuf_mr`
-pub(super) unsafe extern "C" fn ibv_cmd_reg_dmabuf_mr(
+pub(crate) unsafe extern "C" fn ibv_cmd_reg_dmabuf_mr(
     pd: *mut ibv_pd,
     offset: u64,
     length: usize,
@@ -123,7 +143,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_reg_dmabuf_mr(
     }
     .or_number()
 }
-export!(ibv_cmd_reg_dmabuf_mr @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_reg_dmabuf_mr since 57);
 
 /// A part of a dma-buf to be registered.
 struct DmabufPart {

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Kernel, destroy, method};
 use crate::provider_api::op_index;
@@ -28,7 +28,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_alloc_mw(
     }
     .or_number()
 }
-export!(ibv_cmd_alloc_mw @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_alloc_mw);
 
 fn alloc_mw(
     kernel: Kernel<'_>,
@@ -60,7 +60,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_dealloc_mw(mw: *mut ibv_mw) -> c_int {
     )
     .or_number()
 }
-export!(ibv_cmd_dealloc_mw @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_dealloc_mw);
 
 #[cfg(test)]
 mod tests {

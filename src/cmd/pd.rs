@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Kernel, destroy, method};
 use crate::provider_api::op_index;
@@ -25,7 +25,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_alloc_pd(
     }
     .or_number()
 }
-export!(ibv_cmd_alloc_pd @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_alloc_pd);
 
 fn alloc_pd(kernel: Kernel<'_>, pd: &mut ibv_pd, buffers: Buffers<'_>) -> Result<()> {
     let response = kernel.write(ib_uverbs_alloc_pd::zeroed(), buffers)?;
@@ -48,7 +48,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_dealloc_pd(pd: *mut ibv_pd) -> c_int {
     )
     .or_number()
 }
-export!(ibv_cmd_dealloc_pd @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_dealloc_pd);
 
 #[cfg(test)]
 mod tests {

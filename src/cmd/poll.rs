@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::Kernel;
 use crate::cmd::work_request::completion;
@@ -23,7 +23,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_poll_cq(
     // SAFETY: the provider passes its CQ and room for so many completions.
     unsafe { poll(Kernel::of((*ibcq).context), (*ibcq).handle, ne, wc) }.or_minus_one()
 }
-export!(ibv_cmd_poll_cq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_poll_cq);
 
 /// Takes completions until there are enough or no more.
 ///

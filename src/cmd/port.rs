@@ -1,8 +1,9 @@
 //! Ports.
 
 use core::ffi::c_int;
+use core::ptr;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Command, Kernel, method};
 use crate::provider_api::op_index;
@@ -10,7 +11,8 @@ use crate::sys::errno::{Result, ReturnNumber};
 use crate::uapi::*;
 
 /// Queries a port. `port_cap_flags2` and `active_speed_ex` stay as they are on kernels without the
-/// ioctl. `ibv_query_port(3)`, `driver.h: ibv_cmd_query_port`
+/// ioctl; so does `active_speed_ex` for a provider of a release that does not have it.
+/// `ibv_query_port(3)`, `driver.h: ibv_cmd_query_port`
 pub(super) unsafe extern "C" fn ibv_cmd_query_port(
     context: *mut ibv_context,
     port_num: u8,
@@ -18,14 +20,20 @@ pub(super) unsafe extern "C" fn ibv_cmd_query_port(
     cmd: *mut ibv_query_port,
     cmd_size: usize,
 ) -> c_int {
-    // SAFETY: the provider passes its context, a place for the result, a buffer of this size.
+    // SAFETY: the provider passes its context, a place for the result that is as large as its
+    // layout says, a buffer of this size.
     unsafe {
-        let buffers = Buffers::request(cmd, cmd_size);
-        query_port(Kernel::of(context), port_num, &mut *port_attr, buffers)
+        let kernel = Kernel::of(context);
+        let size = kernel.private().layout.port_attr_size;
+        let mut attr = ibv_port_attr::zeroed();
+        ptr::copy_nonoverlapping(port_attr.cast::<u8>(), (&raw mut attr).cast(), size);
+        query_port(kernel, port_num, &mut attr, Buffers::request(cmd, cmd_size)).map(|()| {
+            ptr::copy_nonoverlapping((&raw const attr).cast(), port_attr.cast::<u8>(), size);
+        })
     }
     .or_number()
 }
-export!(ibv_cmd_query_port @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_query_port);
 
 fn query_port(
     kernel: Kernel<'_>,
@@ -83,7 +91,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_query_port_speed(
     unsafe { query_port_speed(Kernel::of(context), port_num).map(|value| *speed = value) }
         .or_number()
 }
-export!(ibv_cmd_query_port_speed @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_query_port_speed since 59);
 
 fn query_port_speed(kernel: Kernel<'_>, port_num: u32) -> Result<u64> {
     let mut speed = 0;

@@ -3,7 +3,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::work_request::{PostRequest, WorkRequest, post_request, refused};
 use crate::cmd::{Kernel, Request};
@@ -24,7 +24,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_post_send(
     }
     .or_number()
 }
-export!(ibv_cmd_post_send @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_post_send);
 
 /// Posts a list of requests to a receive queue. Returns 0 or the error number; `bad_wr` gets the
 /// first request that was not posted. `driver.h: ibv_cmd_post_recv`
@@ -40,7 +40,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_post_recv(
     }
     .or_number()
 }
-export!(ibv_cmd_post_recv @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_post_recv);
 
 /// Posts a list of requests to a shared receive queue. Returns 0 or the error number; `bad_wr`
 /// gets the first request that was not posted. `driver.h: ibv_cmd_post_srq_recv`
@@ -56,7 +56,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_post_srq_recv(
     }
     .or_number()
 }
-export!(ibv_cmd_post_srq_recv @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_post_srq_recv);
 
 /// Where requests go. The type decides what of a send request counts.
 struct Queue {

@@ -3,13 +3,16 @@
 
 mod new;
 mod open;
+mod tail;
 
 use core::ffi::c_int;
 use core::ptr;
 
 use self::new::{Objects, Wanted};
 use self::open::open;
-use crate::abi::export::export;
+use self::tail::Tail;
+pub(crate) use self::tail::comp_mask;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Blocks, Buffers, Command, Kernel, method, unless_gone, wait_for_events};
 use crate::provider_api::op_index;
@@ -34,7 +37,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_qp(
     }
     .or_number()
 }
-export!(ibv_cmd_create_qp @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_qp);
 
 /// Creates a QP that may belong to an XRC domain. Returns 0 or the error number: EINVAL for
 /// attributes that are not known or do not suit the type. `driver.h: ibv_cmd_create_qp_ex`
@@ -56,12 +59,12 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_qp_ex(
     }
     .or_number()
 }
-export!(ibv_cmd_create_qp_ex @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_qp_ex);
 
 /// Creates a QP with flags or over an indirection table, and with attributes of the provider.
 /// Returns 0 or the error number: EINVAL for attributes that are not known or do not suit the
 /// type. `driver.h: ibv_cmd_create_qp_ex2`
-pub(super) unsafe extern "C" fn ibv_cmd_create_qp_ex2(
+pub(crate) unsafe extern "C" fn ibv_cmd_create_qp_ex2(
     context: *mut ibv_context,
     qp: *mut verbs_qp,
     attr_ex: *mut ibv_qp_init_attr_ex,
@@ -85,7 +88,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_qp_ex2(
     }
     .or_number()
 }
-export!(ibv_cmd_create_qp_ex2 @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_qp_ex2 since 64);
 
 /// Opens the XRC receive QP with a given number. `vqp_sz` is the size in bytes of the provider's
 /// `verbs_qp`. Returns 0 or the error number: EOPNOTSUPP for attributes that are not known, EINVAL
@@ -107,7 +110,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_open_qp(
     }
     .or_number()
 }
-export!(ibv_cmd_open_qp @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_open_qp);
 
 /// Destroys a QP and waits until the program has acknowledged all events about it that it has
 /// read. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_qp`
@@ -115,7 +118,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_qp(qp: *mut ibv_qp) -> c_int {
     // SAFETY: the provider passes its QP, for the last time.
     unsafe { destroy(Kernel::of((*qp).context), qp) }.or_number()
 }
-export!(ibv_cmd_destroy_qp @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_qp);
 
 /// # Safety
 ///
@@ -150,7 +153,7 @@ unsafe fn create_plain(
 
 /// # Safety
 ///
-/// As for [`create`]; `qp` must have the tail of its provider's private ABI.
+/// As for [`create`]; `qp` must be a `verbs_qp` of its context's layout.
 unsafe fn create_ex(
     kernel: Kernel<'_>,
     qp: *mut verbs_qp,
@@ -165,34 +168,17 @@ unsafe fn create_ex(
         if mask & !known != 0 {
             return Err(Errno::EINVAL);
         }
-        create(kernel, (&raw mut (*qp).base.qp).cast(), attr, buffers, blocks)?;
+        create(kernel, qp.cast(), attr, buffers, blocks)?;
         let xrcd = if (*attr).qp_type == IBV_QPT_XRC_RECV {
             // The public XRC domain begins the provider API's.
             (*attr).xrcd.cast()
         } else {
             ptr::null_mut()
         };
-        set_qp_tail(qp, (mask & IBV_QP_INIT_ATTR_XRCD != 0).then_some(xrcd));
+        let xrcd = (mask & IBV_QP_INIT_ATTR_XRCD != 0).then_some(xrcd);
+        Tail::of(qp, kernel.private().layout).store(xrcd);
     }
     Ok(())
-}
-
-/// Stores whether the QP belongs to an XRC domain, and to which.
-///
-/// The one place that knows where a provider's `verbs_qp` keeps this, behind the extended QP.
-///
-/// # Safety
-///
-/// `qp` must be a provider's new QP.
-unsafe fn set_qp_tail(qp: *mut verbs_qp, xrcd: Option<*mut verbs_xrcd>) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        (*qp).comp_mask = 0;
-        if let Some(xrcd) = xrcd {
-            (*qp).comp_mask = VERBS_QP_XRCD;
-            (*qp).xrcd = xrcd;
-        }
-    }
 }
 
 /// The flags of the attributes, 0 if the mask does not name them. EINVAL for unknown ones.

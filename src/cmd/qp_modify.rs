@@ -4,7 +4,7 @@
 use core::ffi::c_int;
 use core::mem::offset_of;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::qp_attr::{modify_request, store_attr, store_init_attr};
 use crate::cmd::{Buffers, Kernel};
@@ -28,7 +28,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_modify_qp(
     }
     .or_number()
 }
-export!(ibv_cmd_modify_qp @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_modify_qp);
 
 /// [`ibv_cmd_modify_qp`] with the rate limit. EINVAL if the provider's buffer has no room for it.
 /// `driver.h: ibv_cmd_modify_qp_ex`
@@ -48,7 +48,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_modify_qp_ex(
     }
     .or_number()
 }
-export!(ibv_cmd_modify_qp_ex @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_modify_qp_ex);
 
 /// Asks for the attributes of a QP. `attr` gets all that the kernel says, whatever `attr_mask`
 /// names, `init_attr` what the QP was created with. Returns 0 or the error number: EOPNOTSUPP for
@@ -68,7 +68,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_query_qp(
     }
     .or_number()
 }
-export!(ibv_cmd_query_qp @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_query_qp);
 
 /// # Safety
 ///

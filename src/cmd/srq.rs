@@ -4,7 +4,7 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{
     Buffers, Command, Kernel, Outcome, RequestBuffer, method, unless_gone, uverbs_abi,
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_srq(
     }
     .or_number()
 }
-export!(ibv_cmd_create_srq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_srq);
 
 /// Creates an SRQ of any type. Returns 0 or the error number: EOPNOTSUPP for attributes that are
 /// not known, EINVAL for a type without what it needs. `driver.h: ibv_cmd_create_srq_ex`
@@ -52,7 +52,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_srq_ex(
     }
     .or_number()
 }
-export!(ibv_cmd_create_srq_ex @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_srq_ex);
 
 /// Destroys an SRQ and waits until the program has acknowledged all events about it that it has
 /// read. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_srq`
@@ -60,7 +60,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_srq(srq: *mut ibv_srq) -> c_int 
     // SAFETY: the provider passes its SRQ, for the last time.
     unsafe { destroy(Kernel::of((*srq).context), srq) }.or_number()
 }
-export!(ibv_cmd_destroy_srq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_srq);
 
 /// Changes the size or the limit of an SRQ. Returns 0 or the error number.
 /// `driver.h: ibv_cmd_modify_srq`
@@ -74,7 +74,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_modify_srq(
     // SAFETY: the provider passes its SRQ, attributes and a buffer of this size.
     unsafe { modify(srq, srq_attr, srq_attr_mask.cast_unsigned(), cmd, cmd_size) }.or_number()
 }
-export!(ibv_cmd_modify_srq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_modify_srq);
 
 /// Asks for the attributes of an SRQ. Returns 0 or the error number.
 /// `driver.h: ibv_cmd_query_srq`
@@ -96,7 +96,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_query_srq(
     }
     .or_number()
 }
-export!(ibv_cmd_query_srq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_query_srq);
 
 /// What a new SRQ shall be like.
 struct Wanted {

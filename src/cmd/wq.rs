@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Command, Kernel, method, unless_gone, wait_for_events};
 use crate::provider_api::op_index;
@@ -27,7 +27,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_create_wq(
     }
     .or_number()
 }
-export!(ibv_cmd_create_wq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_create_wq);
 
 /// Destroys a WQ and waits until the program has acknowledged all events about it that it has
 /// read. Returns 0 or the error number. `driver.h: ibv_cmd_destroy_wq`
@@ -35,7 +35,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_destroy_wq(wq: *mut ibv_wq) -> c_int {
     // SAFETY: the provider passes its WQ, for the last time.
     unsafe { destroy(Kernel::of((*wq).context), wq) }.or_number()
 }
-export!(ibv_cmd_destroy_wq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_destroy_wq);
 
 /// Changes the state or the flags of a WQ. Returns 0 or the error number: EINVAL for attributes
 /// that are not known, EOPNOTSUPP for flags that are not. `driver.h: ibv_cmd_modify_wq`
@@ -48,7 +48,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_modify_wq(
     // SAFETY: the provider passes its WQ, attributes and a buffer of this size.
     unsafe { modify(wq, attr, Buffers::request(cmd, cmd_size)) }.or_number()
 }
-export!(ibv_cmd_modify_wq @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_modify_wq);
 
 /// # Safety
 ///

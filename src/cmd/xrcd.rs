@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 use core::mem::offset_of;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::cmd::{Buffers, Kernel, destroy, method};
 use crate::log::log;
@@ -41,7 +41,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_open_xrcd(
     }
     .or_number()
 }
-export!(ibv_cmd_open_xrcd @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_open_xrcd);
 
 fn open_xrcd(kernel: Kernel<'_>, attr: &ibv_xrcd_init_attr, buffers: Buffers<'_>) -> Result<u32> {
     const NEEDED: u32 = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
@@ -76,7 +76,7 @@ pub(super) unsafe extern "C" fn ibv_cmd_close_xrcd(xrcd: *mut verbs_xrcd) -> c_i
     )
     .or_number()
 }
-export!(ibv_cmd_close_xrcd @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_cmd_close_xrcd);
 
 #[cfg(test)]
 mod tests {

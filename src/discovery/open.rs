@@ -7,7 +7,7 @@ use crate::abi::*;
 use crate::cmd;
 use crate::discovery::{device_file, device_put, devices, text};
 use crate::log::log;
-use crate::provider_api::{call_op, private};
+use crate::provider_api::{call_op, private, private_abi, registry};
 use crate::sys::errno::{Errno, Result, from_null, keep_errno};
 use crate::verbs::context_slots;
 
@@ -38,7 +38,7 @@ pub(crate) unsafe fn open(
     // fails.
     let context = from_null(unsafe { alloc_context(device, cmd_fd, private_data) })?;
     // SAFETY: a new context.
-    unsafe { finish(context, file.is_some()) }
+    unsafe { finish(public(ops, context), file.is_some()) }
 }
 
 /// Makes a context of a descriptor that another process opened. `ibv_import_device(3)`
@@ -73,9 +73,10 @@ unsafe fn import_into(device: *mut ibv_device, cmd_fd: c_int) -> Result<*mut ibv
     let import_context = ops.import_context.ok_or(Errno::EOPNOTSUPP)?;
     // SAFETY: the provider's own device.
     let context = from_null(unsafe { import_context(device, cmd_fd) })?;
+    let context = public(ops, context);
     // SAFETY: a new context.
     unsafe {
-        private(&raw const (*context).context).set_imported();
+        private(context).set_imported();
         finish(context, true)
     }
 }
@@ -90,30 +91,35 @@ pub(crate) unsafe fn close(context: *mut ibv_context) {
     unsafe { call_op!(context, free_context(context)) }
 }
 
+/// The public context in one that a provider made, by the layout of its structs.
+fn public(ops: *const verbs_device_ops, context: *mut verbs_context) -> *mut ibv_context {
+    let layout = registry::layout_of(ops).unwrap_or(private_abi::NEWEST);
+    context.wrapping_byte_add(layout.context_offset).cast()
+}
+
 /// Sets the library's slots, and gives the context of a kernel device its descriptor for events.
 ///
 /// # Safety
 ///
 /// `context` must be a new context of a provider.
-unsafe fn finish(context: *mut verbs_context, has_events: bool) -> Result<*mut ibv_context> {
+unsafe fn finish(context: *mut ibv_context, has_events: bool) -> Result<*mut ibv_context> {
     // SAFETY: the caller's promise.
     unsafe {
         context_slots::install(context);
-        let public = &raw mut (*context).context;
         if has_events
-            && (*public).async_fd == -1
-            && let Err(errno) = cmd::alloc_async_fd(public)
+            && (*context).async_fd == -1
+            && let Err(errno) = cmd::alloc_async_fd(context)
         {
             log!(
                 VERBS_LOG_ERR,
                 "device {}: no descriptor for asynchronous events: {}",
-                text(&(*(*public).device).name).to_string_lossy(),
+                text(&(*(*context).device).name).to_string_lossy(),
                 std::io::Error::from_raw_os_error(errno.0),
             );
-            close(public);
+            close(context);
             return Err(errno);
         }
-        Ok(public)
+        Ok(context)
     }
 }
 
@@ -139,7 +145,7 @@ fn open_file(record: &verbs_sysfs_dev) -> Result<c_int> {
 mod tests {
     use super::*;
     use crate::discovery::Record;
-    use crate::provider_api::context::{init, verbs_uninit_context};
+    use crate::provider_api::context::{init, uninit};
     use core::cell::Cell;
     use core::ptr;
     use core::sync::atomic::AtomicI32;
@@ -158,22 +164,22 @@ mod tests {
         CONTEXTS.set(CONTEXTS.get() + 1);
         // SAFETY: a zeroed context and a live device.
         unsafe {
-            init(context, device, cmd_fd, 0);
+            let public = &raw mut (*context).context;
+            init(public, private_abi::NEWEST, device, cmd_fd, 0);
             let mut ops = verbs_context_ops::zeroed();
             ops.free_context = Some(free_context);
-            crate::provider_api::set_ops(context, &ops);
-            (*context).context.num_comp_vectors = private_data.addr() as c_int;
+            crate::provider_api::set_ops(public, &ops);
+            (*public).num_comp_vectors = private_data.addr() as c_int;
         }
         context
     }
 
     unsafe extern "C" fn free_context(context: *mut ibv_context) {
         CONTEXTS.set(CONTEXTS.get() - 1);
-        let context = crate::provider_api::extended(context);
         // SAFETY: a context of `alloc_context`, for the last time.
         unsafe {
-            verbs_uninit_context(context);
-            drop(Box::from_raw(context));
+            uninit(context);
+            drop(Box::from_raw(crate::provider_api::extended(context)));
         }
     }
 

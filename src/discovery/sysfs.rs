@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_char, c_int};
 use std::ffi::CString;
 use std::sync::OnceLock;
 
-use crate::abi::export::export;
+use crate::abi::export::{export, export_private};
 use crate::abi::*;
 use crate::sys::env;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne};
@@ -102,7 +102,7 @@ variadic! {
     /// EINVAL for a record that is NULL or a name that is too long. `driver.h`
     fn ibv_read_ibdev_sysfs_file(4) => read_formatted
 }
-export!(ibv_read_ibdev_sysfs_file @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_read_ibdev_sysfs_file);
 
 unsafe extern "C" fn read_formatted(
     buf: *mut c_char,

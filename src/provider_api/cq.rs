@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 
 /// Prepares the library's members of a new CQ and counts it on its channel (may be NULL).
@@ -17,7 +17,7 @@ pub(super) unsafe extern "C" fn verbs_init_cq(
     // SAFETY: the provider passes its new CQ, which nobody else knows yet, and live objects.
     unsafe { init_cq(cq, context, channel, cq_context) }
 }
-export!(verbs_init_cq @@ "IBVERBS_PRIVATE_65");
+export_private!(verbs_init_cq);
 
 /// See [`verbs_init_cq`].
 ///

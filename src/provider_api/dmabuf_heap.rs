@@ -4,7 +4,7 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr;
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::sys::errno::{Errno, Result, ReturnPointer, from_minus_one, keep_errno};
 
 /// The heap of memory that is shared with the host of a confidential guest.
@@ -33,7 +33,7 @@ const DMA_HEAP_IOCTL_ALLOC: libc::c_ulong = 0xc018_4800;
 unsafe extern "C" fn ibv_dmabuf_heap_cc_shared_init() -> *mut ibv_dmabuf_heap {
     open(CC_SHARED).or_null()
 }
-export!(ibv_dmabuf_heap_cc_shared_init @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_dmabuf_heap_cc_shared_init since 64);
 
 fn open(path: &CStr) -> Result<*mut ibv_dmabuf_heap> {
     // SAFETY: the path is a C string.
@@ -60,7 +60,7 @@ unsafe extern "C" fn ibv_dmabuf_heap_destroy(heap: *mut ibv_dmabuf_heap) {
         });
     }
 }
-export!(ibv_dmabuf_heap_destroy @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_dmabuf_heap_destroy since 64);
 
 /// Allocates `size` bytes. Returns their address and stores the dma-buf's file descriptor, or NULL
 /// with `errno`. `dmabuf_heap.h: ibv_dmabuf_heap_alloc`
@@ -78,7 +78,7 @@ unsafe extern "C" fn ibv_dmabuf_heap_alloc(
     }
     .or_null()
 }
-export!(ibv_dmabuf_heap_alloc @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_dmabuf_heap_alloc since 64);
 
 fn allocate(heap_fd: c_int, size: usize) -> Result<(*mut c_void, c_int)> {
     let mut data = dma_heap_allocation_data {
@@ -111,7 +111,7 @@ unsafe extern "C" fn ibv_dmabuf_heap_free(buf: *mut c_void, size: usize, dmabuf_
         libc::close(dmabuf_fd);
     });
 }
-export!(ibv_dmabuf_heap_free @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_dmabuf_heap_free since 64);
 
 #[cfg(test)]
 mod tests {

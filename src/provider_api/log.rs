@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_char};
 
-use crate::abi::export::export;
+use crate::abi::export::export_private;
 use crate::abi::*;
 use crate::log;
 use crate::sys::errno::keep_errno;
@@ -13,7 +13,7 @@ variadic! {
     /// `errno`. `driver.h: __verbs_log`
     fn __verbs_log(3) => verbs_log
 }
-export!(__verbs_log @@ "IBVERBS_PRIVATE_65");
+export_private!(__verbs_log);
 
 /// The longest message of a provider, in bytes; the rest is cut off.
 const LONGEST: usize = 1024;

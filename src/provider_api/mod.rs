@@ -21,4 +21,6 @@ pub(crate) use cq::init_cq;
 pub(crate) use defaults::DEFAULT_OPS;
 #[cfg(test)]
 pub(crate) use ops::set_ops;
-pub(crate) use private::{ContextPrivate, OpIndex, call_op, extended, op_index, ops, private};
+pub(crate) use private::{
+    ContextPrivate, OpIndex, call_op, extended, member, member_at, op_index, ops, private,
+};

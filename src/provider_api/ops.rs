@@ -1,7 +1,9 @@
 //! The operations of a context: where a provider's functions are stored.
 
+use core::mem::offset_of;
+
 use crate::abi::*;
-use crate::provider_api::private::ContextPrivate;
+use crate::provider_api::private::{ContextPrivate, member};
 
 /// Calls `$then! { op => place; ... }` with every operation of the newest private ABI and the place
 /// where inlines of the public header (or programs older than the extended context) look for it:
@@ -114,16 +116,16 @@ macro_rules! with_ops {
 #[cfg(test)]
 pub(super) use with_ops;
 
-/// Stores every operation that is given (non-NULL) in the private table and in the place where
-/// inline functions look for it. `driver.h: verbs_set_ops`.
+/// Stores every operation that is given (non-NULL) in the library's table and in the place where
+/// inline functions look for it, if the context has that place. `driver.h: verbs_set_ops`.
 ///
 /// # Safety
 ///
-/// `context` must be the extended context of a set-up context of the newest private ABI, and no
-/// other thread may use it meanwhile.
-pub(crate) unsafe fn set_ops(context: *mut verbs_context, given: &verbs_context_ops) {
+/// `context` must be a set-up context that no other thread uses meanwhile.
+pub(crate) unsafe fn set_ops(context: *mut ibv_context, given: &verbs_context_ops) {
     // SAFETY: the caller's promise; no reference to the private part is alive.
-    let table = unsafe { &mut (*(*context).priv_.cast::<ContextPrivate>()).ops };
+    let private = unsafe { &mut *member!(context, priv_).read().cast::<ContextPrivate>() };
+    let (table, layout) = (&mut private.ops, private.layout);
     macro_rules! store {
         ($($op:ident => $place:ident $($slot:ident)?;)*) => {
             $(if given.$op.is_some() {
@@ -132,17 +134,19 @@ pub(crate) unsafe fn set_ops(context: *mut verbs_context, given: &verbs_context_
             })*
         };
         (@ extended $slot:ident, $op:ident) => {
-            // SAFETY: the caller's promise.
-            unsafe { (*context).$slot = given.$op }
+            if layout.has_slot(offset_of!(verbs_context, $slot)) {
+                // SAFETY: the caller's promise; the context has the slot.
+                unsafe { member!(context, $slot).write(given.$op) }
+            }
         };
         (@ public $slot:ident, $op:ident) => {
             // SAFETY: the caller's promise.
-            unsafe { (*context).context.ops.$slot = given.$op }
+            unsafe { (*context).ops.$slot = given.$op }
         };
         (@ legacy $slot:ident, $op:ident) => {
             // SAFETY: the caller's promise; only programs that know the real type call the slot.
             unsafe {
-                (*context).context.ops.$slot = core::mem::transmute_copy(&given.$op);
+                (*context).ops.$slot = core::mem::transmute_copy(&given.$op);
             }
         };
         (@ none, $op:ident) => {};

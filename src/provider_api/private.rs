@@ -4,6 +4,7 @@ use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::abi::*;
+use crate::provider_api::private_abi::Layout;
 
 /// Place of an operation in the table of the newest private ABI; also its bit in the memory of
 /// which ioctl methods the kernel lacks.
@@ -14,6 +15,10 @@ impl OpIndex {
     /// Use [`op_index!`](crate::provider_api::op_index).
     pub(crate) const fn from_offset(offset: usize) -> OpIndex {
         OpIndex(offset / size_of::<usize>())
+    }
+
+    pub(crate) const fn get(self) -> usize {
+        self.0
     }
 }
 
@@ -32,6 +37,8 @@ pub(crate) use op_index;
 pub(crate) struct ContextPrivate {
     /// Every operation, never NULL: the provider's or the default one.
     pub(crate) ops: verbs_context_ops,
+    /// How the provider's structs are laid out: of this context and of every object in it.
+    pub(crate) layout: &'static Layout,
     /// `enum rdma_driver_id` that the provider named; goes into each ioctl's header.
     pub(crate) driver_id: u32,
     /// Write commands go through the ioctl `INVOKE_WRITE`; else through write(2).
@@ -47,11 +54,13 @@ const _: () = assert!(size_of::<verbs_context_ops>() / size_of::<usize>() <= 128
 impl ContextPrivate {
     pub(crate) fn new(
         ops: verbs_context_ops,
+        layout: &'static Layout,
         driver_id: u32,
         write_by_ioctl: bool,
     ) -> ContextPrivate {
         ContextPrivate {
             ops,
+            layout,
             driver_id,
             write_by_ioctl,
             imported: AtomicBool::new(false),
@@ -85,13 +94,36 @@ impl ContextPrivate {
     }
 }
 
-/// The extended context in front of a public one, `verbs_get_ctx` without its test.
-///
-/// Providers of older private ABIs allocate fewer slots in front, so nothing but the slots that
-/// the caller knows to be there may be touched; never form a reference to the whole.
+/// The extended context around a public one, as programs that are built for the newest header reach
+/// it. Not to be dereferenced, because the memory of an older provider's context begins later.
 pub(crate) fn extended(context: *mut ibv_context) -> *mut verbs_context {
     context.wrapping_byte_sub(offset_of!(verbs_context, context)).cast()
 }
+
+/// Address of the member at `offset` of the extended context; `_member` gives its type.
+pub(crate) fn member_at<T>(
+    context: *const ibv_context,
+    offset: usize,
+    _member: fn(&verbs_context) -> &T,
+) -> *mut T {
+    let distance = offset_of!(verbs_context, context) - offset;
+    context.cast_mut().wrapping_byte_sub(distance).cast()
+}
+
+/// `member!(context, priv_)`: address of a member of the extended context around a public one.
+///
+/// `verbs_context` grows at its front, and a provider allocates what its release knows: the member
+/// must be one that the context has.
+macro_rules! member {
+    ($context:expr, $member:ident) => {
+        $crate::provider_api::member_at(
+            $context,
+            core::mem::offset_of!($crate::abi::verbs_context, $member),
+            |extended| &extended.$member,
+        )
+    };
+}
+pub(crate) use member;
 
 /// The private part of a context.
 ///
@@ -100,9 +132,8 @@ pub(crate) fn extended(context: *mut ibv_context) -> *mut verbs_context {
 /// `context` must be a context that `_verbs_init_and_alloc_context` set up and that is not closed
 /// while the result is in use.
 pub(crate) unsafe fn private<'a>(context: *const ibv_context) -> &'a ContextPrivate {
-    let extended = extended(context.cast_mut());
     // SAFETY: the caller's promise; `priv` is a ContextPrivate from set-up to uninit.
-    unsafe { &*(&raw const (*extended).priv_).read().cast::<ContextPrivate>() }
+    unsafe { &*member!(context, priv_).read().cast::<ContextPrivate>() }
 }
 
 /// The table of operations of a context.

@@ -19,11 +19,26 @@ pub(crate) struct Driver {
 // SAFETY: the record is constant data.
 unsafe impl Send for Driver {}
 
-static DRIVERS: Mutex<Vec<Driver>> = Mutex::new(Vec::new());
+/// A record that gets contexts though it is not in the list, and what its structs are like.
+struct Unlisted {
+    ops: *const verbs_device_ops,
+    layout: &'static Layout,
+}
+
+// SAFETY: the record is only compared.
+unsafe impl Send for Unlisted {}
+
+struct Registry {
+    drivers: Vec<Driver>,
+    unlisted: Vec<Unlisted>,
+}
+
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { drivers: Vec::new(), unlisted: Vec::new() });
 
 /// A copy of the list.
 pub(crate) fn drivers() -> Vec<Driver> {
-    DRIVERS.lock().clone()
+    REGISTRY.lock().drivers.clone()
 }
 
 /// Adds a provider; a record that is registered twice counts once.
@@ -31,7 +46,7 @@ pub(super) fn register(private_abi: u32, ops: *const verbs_device_ops) {
     let mut layouts = private_abi::layouts_of(private_abi);
     // The only one, if it is.
     let layout = layouts.next().filter(|_| layouts.next().is_none());
-    let mut drivers = DRIVERS.lock();
+    let drivers = &mut REGISTRY.lock().drivers;
     if !ops.is_null() && !drivers.iter().any(|driver| driver.ops == ops) {
         drivers.push(Driver { ops, private_abi, layout });
     }
@@ -40,15 +55,61 @@ pub(super) fn register(private_abi: u32, ops: *const verbs_device_ops) {
 /// Says which layout of its private ABI a provider has. For the time between its registration and
 /// its first device.
 pub(crate) fn set_layout(ops: *const verbs_device_ops, layout: &'static Layout) {
-    let mut drivers = DRIVERS.lock();
+    let drivers = &mut REGISTRY.lock().drivers;
     if let Some(driver) = drivers.iter_mut().find(|driver| driver.ops == ops) {
         driver.layout = Some(layout);
     }
 }
 
-/// The layout of a registered provider, once it is known: always before it gets a device.
+/// The layout of a provider; of a registered one it is known before it gets a device, of another
+/// one when it has set up a context.
 pub(crate) fn layout_of(ops: *const verbs_device_ops) -> Option<&'static Layout> {
-    DRIVERS.lock().iter().find(|driver| driver.ops == ops)?.layout
+    REGISTRY.lock().layout_of(ops)
+}
+
+/// The layout of a provider that sets up a context by the functions of a private ABI.
+///
+/// A plugin can give its devices a record that it has not registered, as that of `mlx5` does for
+/// devices without a kernel driver. Such a record has the layout of the plugin's registered one.
+pub(super) fn layout_of_context(private_abi: u32, ops: *const verbs_device_ops) -> &'static Layout {
+    let mut registry = REGISTRY.lock();
+    let known = registry.layout_of(ops).filter(|layout| layout.private_abi == private_abi);
+    known.unwrap_or_else(|| {
+        let layout = registry.layout_of_file(private_abi, ops);
+        registry.unlisted.retain(|unlisted| unlisted.ops != ops);
+        registry.unlisted.push(Unlisted { ops, layout });
+        layout
+    })
+}
+
+impl Registry {
+    fn layout_of(&self, ops: *const verbs_device_ops) -> Option<&'static Layout> {
+        let unlisted = self.unlisted.iter().find(|unlisted| unlisted.ops == ops);
+        let listed = || self.drivers.iter().find(|driver| driver.ops == ops)?.layout;
+        unlisted.map(|unlisted| unlisted.layout).or_else(listed)
+    }
+
+    /// The layout of the provider of a private ABI whose record is in the same file as `ops`, else
+    /// that of any, else the newest.
+    fn layout_of_file(&self, private_abi: u32, ops: *const verbs_device_ops) -> &'static Layout {
+        let of_abi = || self.drivers.iter().filter(|driver| driver.private_abi == private_abi);
+        let file = file_of(ops);
+        of_abi()
+            .filter(|driver| file.is_some() && file_of(driver.ops) == file)
+            .chain(of_abi())
+            .find_map(|driver| driver.layout)
+            .or_else(|| private_abi::layouts_of(private_abi).last())
+            .unwrap_or(private_abi::NEWEST)
+    }
+}
+
+/// Where the file that holds a record is mapped; nothing for memory of no file.
+fn file_of(ops: *const verbs_device_ops) -> Option<usize> {
+    // SAFETY: zero bytes are a valid value; dladdr(3) accepts any address.
+    unsafe {
+        let mut info: libc::Dl_info = core::mem::zeroed();
+        (libc::dladdr(ops.cast(), &raw mut info) != 0).then(|| info.dli_fbase.addr())
+    }
 }
 
 /// What plugins before rdma-core's private ABI called; today's library keeps the symbol and

@@ -40,7 +40,7 @@ fn with_context(test: impl FnOnce(*mut ProviderContext)) {
     let mut device = device();
     // SAFETY: a live device; the context is freed as a provider frees it.
     unsafe {
-        let provider = _verbs_init_and_alloc_context(
+        let provider = _verbs_init_and_alloc_context::<65>(
             (&raw mut device).cast(),
             -1,
             size_of::<ProviderContext>(),
@@ -51,7 +51,7 @@ fn with_context(test: impl FnOnce(*mut ProviderContext)) {
         assert!(!provider.is_null());
         assert_eq!(device.refcount.load(Ordering::Relaxed), 2);
         test(provider);
-        verbs_uninit_context(&raw mut (*provider).context);
+        verbs_uninit_context::<65>(&raw mut (*provider).context);
         libc::free(provider.cast());
     }
     assert_eq!(device.refcount.load(Ordering::Relaxed), 1);
@@ -114,7 +114,7 @@ fn without_memory_the_descriptor_is_closed_and_errno_says_so() {
         let fd = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
         let moved = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 742);
         libc::close(fd);
-        let provider = _verbs_init_and_alloc_context(
+        let provider = _verbs_init_and_alloc_context::<65>(
             (&raw mut device).cast(),
             moved,
             isize::MAX as usize,
@@ -209,10 +209,10 @@ fn operations_are_stored_in_every_place_and_missing_ones_leave_what_is_there() {
             let mut first = verbs_context_ops::zeroed();
             first.query_srq = Some(query_srq);
             first.bind_mw = Some(bind_mw);
-            verbs_set_ops(verbs, &first);
+            verbs_set_ops::<65>(verbs, &first);
             let mut second = verbs_context_ops::zeroed();
             second.advise_mr = Some(advise_mr);
-            verbs_set_ops(verbs, &second);
+            verbs_set_ops::<65>(verbs, &second);
 
             let context = &raw mut (*verbs).context;
             ops(context).query_srq.unwrap()(ptr::null_mut(), ptr::null_mut());

@@ -4,6 +4,7 @@ use core::ffi::c_int;
 use core::mem::transmute;
 
 use crate::abi::*;
+use crate::provider_api::member;
 use crate::verbs::{context, cq};
 
 type Untyped = unsafe extern "C" fn();
@@ -17,18 +18,20 @@ type DestroyFlow = unsafe extern "C" fn(*mut ibv_flow) -> c_int;
 ///
 /// `context` must be a set-up context that nobody else uses yet. It may be one of an older private
 /// ABI: only slots that all of them have are touched.
-pub(crate) unsafe fn install(context: *mut verbs_context) {
+pub(crate) unsafe fn install(context: *mut ibv_context) {
     // SAFETY: the caller's promise. The placeholders are called only by programs built for the
     // first release with flow steering, whose inlines know the type.
     unsafe {
-        (*context).create_cq_ex = Some(cq::create_cq_ex);
-        (*context).query_port = Some(context::query_port);
-        (*context).context.ops._compat_query_port = Some(context::ibv_query_port);
-        (*context).context.ops._compat_query_device = Some(context::ibv_query_device);
-        (*context).ABI_placeholder1 =
-            transmute::<Option<CreateFlow>, Option<Untyped>>((*context).ibv_create_flow);
-        (*context).ABI_placeholder2 =
-            transmute::<Option<DestroyFlow>, Option<Untyped>>((*context).ibv_destroy_flow);
+        member!(context, create_cq_ex).write(Some(cq::create_cq_ex));
+        member!(context, query_port).write(Some(context::query_port));
+        (*context).ops._compat_query_port = Some(context::ibv_query_port);
+        (*context).ops._compat_query_device = Some(context::ibv_query_device);
+        let create_flow = member!(context, ibv_create_flow).read();
+        let destroy_flow = member!(context, ibv_destroy_flow).read();
+        member!(context, ABI_placeholder1)
+            .write(transmute::<Option<CreateFlow>, Option<Untyped>>(create_flow));
+        member!(context, ABI_placeholder2)
+            .write(transmute::<Option<DestroyFlow>, Option<Untyped>>(destroy_flow));
     }
 }
 

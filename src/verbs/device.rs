@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 
-use crate::abi::export::export;
+use crate::abi::export::{export, export_private};
 use crate::abi::*;
 use crate::discovery;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
@@ -97,7 +97,7 @@ unsafe extern "C" fn verbs_open_device(
     // SAFETY: the provider passes its live device.
     unsafe { discovery::open(device, private_data) }.or_null()
 }
-export!(verbs_open_device @@ "IBVERBS_PRIVATE_65");
+export_private!(verbs_open_device);
 
 /// Closes a context. Objects that were made in it must be gone. Returns 0. `ibv_close_device(3)`
 pub(crate) unsafe extern "C" fn ibv_close_device(context: *mut ibv_context) -> c_int {

@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_int};
 
-use crate::abi::export::export;
+use crate::abi::export::{export, export_private};
 use crate::abi::*;
 use crate::cmd::{self, Kernel};
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber, from_number};
@@ -82,7 +82,7 @@ unsafe extern "C" fn ibv_query_gid_type(
     }
     .or_minus_one()
 }
-export!(ibv_query_gid_type @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_query_gid_type);
 
 /// Every member of an entry.
 const EVERYTHING: verbs_query_gid_attr_mask =

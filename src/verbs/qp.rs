@@ -4,6 +4,7 @@ use core::ffi::c_int;
 
 use crate::abi::export::export;
 use crate::abi::*;
+use crate::cmd;
 use crate::provider_api::call_op;
 use crate::sys::errno::{Errno, ReturnPointer, from_null};
 use crate::verbs::report;
@@ -132,8 +133,8 @@ export!(ibv_query_ece @@ "IBVERBS_1.10");
 /// The extended part of a QP that was created for the extended posting interface; NULL with `errno`
 /// EINVAL for others. `ibv_qp_to_qp_ex(3)`
 unsafe extern "C" fn ibv_qp_to_qp_ex(qp: *mut ibv_qp) -> *mut ibv_qp_ex {
-    // SAFETY: the caller passes a QP, which is the begin of the provider's.
-    let comp_mask = unsafe { (*qp.cast::<verbs_qp>()).comp_mask };
+    // SAFETY: the caller passes a QP.
+    let comp_mask = unsafe { cmd::comp_mask(qp) };
     if comp_mask & VERBS_QP_EX != 0 { Ok(qp.cast()) } else { Err(Errno::EINVAL) }.or_null()
 }
 export!(ibv_qp_to_qp_ex @@ "IBVERBS_1.6");
@@ -141,6 +142,8 @@ export!(ibv_qp_to_qp_ex @@ "IBVERBS_1.6");
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider_api::private_abi::testing::Guarded;
+    use crate::provider_api::private_abi::{PRIVATE_ABIS, layouts_of};
     use crate::verbs::testing::{Call, Fake, new_qp, words};
 
     #[test]
@@ -263,16 +266,22 @@ mod tests {
 
     #[test]
     fn only_a_qp_for_the_extended_interface_has_one() {
-        for (comp_mask, extended) in [(0, false), (1, false), (2, true), (3, true)] {
-            let mut qp = verbs_qp { comp_mask, ..verbs_qp::zeroed() };
-            let address = (&raw mut qp).cast::<ibv_qp>();
-            // SAFETY: a live QP of a provider.
-            let result = unsafe { ibv_qp_to_qp_ex(address) };
-            assert_eq!(!result.is_null(), extended);
-            if extended {
-                assert_eq!(result.cast(), address);
-            } else {
-                assert_eq!(Errno::last(), Errno::EINVAL);
+        for layout in PRIVATE_ABIS.into_iter().flat_map(layouts_of) {
+            let fake = Fake::of_layout(layout, &verbs_context_ops::zeroed());
+            let qp = Guarded::new(layout.qp_tail + 16);
+            for (comp_mask, extended) in [(0_u32, false), (1, false), (2, true), (3, true)] {
+                // SAFETY: a live QP of a provider of this layout.
+                let result = unsafe {
+                    (*qp.get::<ibv_qp>()).context = fake.context();
+                    qp.get::<u8>().add(layout.qp_tail).cast::<u32>().write(comp_mask);
+                    ibv_qp_to_qp_ex(qp.get())
+                };
+                assert_eq!(!result.is_null(), extended, "{layout:?}");
+                if extended {
+                    assert_eq!(result, qp.get());
+                } else {
+                    assert_eq!(Errno::last(), Errno::EINVAL);
+                }
             }
         }
     }

@@ -4,7 +4,7 @@
 use core::ffi::{CStr, c_char};
 use core::ptr;
 
-use crate::abi::export::export;
+use crate::abi::export::{export, export_private};
 use crate::abi::*;
 
 /// Texts by value; `None` is a value inside the range that has no text, for which programs get
@@ -136,7 +136,7 @@ export!(ibv_wc_status_str @@ "IBVERBS_1.1");
 extern "C" fn ibv_wr_opcode_str(opcode: ibv_wr_opcode) -> *const c_char {
     text(&WR_OPCODES, opcode)
 }
-export!(ibv_wr_opcode_str @@ "IBVERBS_PRIVATE_65");
+export_private!(ibv_wr_opcode_str);
 
 #[cfg(test)]
 mod tests {

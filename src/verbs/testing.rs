@@ -7,8 +7,10 @@ use core::ptr;
 use core::sync::atomic::AtomicI32;
 
 use crate::abi::*;
-use crate::provider_api::context::{init, verbs_uninit_context};
-use crate::provider_api::{ops, set_ops};
+use crate::provider_api::context::{init, uninit};
+use crate::provider_api::private_abi::testing::Guarded;
+use crate::provider_api::private_abi::{Layout, NEWEST};
+use crate::provider_api::{extended, ops, set_ops};
 use crate::sys::errno::Errno;
 use crate::verbs::context_slots;
 
@@ -27,7 +29,8 @@ pub(crate) struct Call(pub(crate) &'static str, pub(crate) Vec<u64>);
 pub(crate) struct Fake {
     _provider: Box<verbs_device_ops>,
     device: Box<verbs_device>,
-    context: Box<verbs_context>,
+    context: Guarded,
+    layout: &'static Layout,
 }
 
 impl Fake {
@@ -38,6 +41,11 @@ impl Fake {
 
     /// A context with these operations only; the rest are the library's defaults.
     pub(crate) fn with_ops(ops: &verbs_context_ops) -> Fake {
+        Fake::of_layout(NEWEST, ops)
+    }
+
+    /// A context of a provider of an older release.
+    pub(crate) fn of_layout(layout: &'static Layout, ops: &verbs_context_ops) -> Fake {
         CALLS.take();
         STATUS.set(0);
         OBJECT.set(ptr::null_mut());
@@ -51,24 +59,25 @@ impl Fake {
             sysfs: ptr::null_mut(),
             core_support: 0,
         });
-        let mut context = Box::new(verbs_context::zeroed());
+        let context = Guarded::context(layout);
+        let public = context.public(layout);
         // SAFETY: a zeroed context and a live device, used by this test alone.
         unsafe {
-            init(&mut *context, (&raw mut *device).cast(), -1, 0);
-            set_ops(&mut *context, ops);
-            context_slots::install(&mut *context);
+            init(public, layout, (&raw mut *device).cast(), -1, 0);
+            set_ops(public, ops);
+            context_slots::install(public);
         }
-        Fake { _provider: provider, device, context }
+        Fake { _provider: provider, device, context, layout }
     }
 
     /// The public context.
     pub(crate) fn context(&self) -> *mut ibv_context {
-        (&raw const self.context.context).cast_mut()
+        self.context.public(self.layout)
     }
 
-    /// The extended context.
+    /// The extended context, which is whole with the newest layout only.
     pub(crate) fn extended(&self) -> *mut verbs_context {
-        (&raw const *self.context).cast_mut()
+        extended(self.context())
     }
 
     /// The device, which has no record of sysfs.
@@ -82,8 +91,8 @@ impl Fake {
         unsafe {
             let mut table = *ops(self.context());
             change(&mut table);
-            set_ops(self.extended(), &table);
-            context_slots::install(self.extended());
+            set_ops(self.context(), &table);
+            context_slots::install(self.context());
         }
     }
 
@@ -118,7 +127,7 @@ impl Fake {
 impl Drop for Fake {
     fn drop(&mut self) {
         // SAFETY: the context is not used after this; the device still has a reference.
-        unsafe { verbs_uninit_context(self.extended()) };
+        unsafe { uninit(self.context()) };
     }
 }
 

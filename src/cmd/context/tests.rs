@@ -10,7 +10,7 @@ fn get(context: &TestContext, fds: &mut ibv_fd_arr) -> (c_int, [u32; 3]) {
     let cmd = ptr::from_mut(&mut request).cast();
     let resp = ptr::from_mut(&mut response).cast();
     // SAFETY: all objects and buffers are valid.
-    let result = unsafe { ibv_cmd_get_context(context.extended(), cmd, 20, fds, resp, 12) };
+    let result = unsafe { ibv_cmd_get_context::<65>(context.extended(), cmd, 20, fds, resp, 12) };
     (result, response)
 }
 

@@ -1,9 +1,9 @@
 //! Opening an XRC receive QP that another process created.
 
-use core::mem::offset_of;
 use core::ptr;
 
-use super::{init_events, set_qp_tail};
+use super::init_events;
+use super::tail::Tail;
 use crate::abi::*;
 use crate::cmd::{Buffers, Kernel};
 use crate::sys::errno::{Errno, Result};
@@ -39,7 +39,7 @@ pub(super) unsafe fn open(
         request.qp_type = u8::try_from((*attr).qp_type).map_err(|_| Errno::EINVAL)?;
         let response = kernel.write(request, buffers)?;
 
-        let public = (&raw mut (*qp).base).cast::<ibv_qp>();
+        let public = qp.cast::<ibv_qp>();
         (*public).context = kernel.context();
         (*public).qp_context =
             if mask & IBV_QP_OPEN_ATTR_CONTEXT != 0 { (*attr).qp_context } else { ptr::null_mut() };
@@ -53,8 +53,9 @@ pub(super) unsafe fn open(
         (*public).state = IBV_QPS_UNKNOWN;
         init_events(public);
         // A provider of old may have no room for the tail, or for the mask alone.
-        if size > offset_of!(verbs_qp, comp_mask) {
-            set_qp_tail(qp, (size > offset_of!(verbs_qp, xrcd)).then_some(xrcd));
+        let layout = kernel.private().layout;
+        if size > layout.qp_tail {
+            Tail::of(qp, layout).store((size > layout.qp_tail + Tail::XRCD).then_some(xrcd));
         }
     }
     Ok(())

@@ -73,7 +73,7 @@ pub(super) fn call(context: &TestContext, function: &str, nth: usize) -> Option<
                 let fds = if nth == 0 { &raw mut array } else { ptr::null_mut() };
                 let (cmd, cmd_size, resp, resp_size) =
                     buffers!(ibv_get_context, ib_uverbs_get_context_resp);
-                ibv_cmd_get_context(context.extended(), cmd, cmd_size, fds, resp, resp_size)
+                ibv_cmd_get_context::<65>(context.extended(), cmd, cmd_size, fds, resp, resp_size)
             }
             "ibv_cmd_query_context" => ibv_cmd_query_context(ctx, null),
             "ibv_cmd_query_port" => {

@@ -6,16 +6,17 @@
 //! [`Layout`] of the structs that plugins allocate, the symbol that plugins register with, and
 //! entries for the functions whose prototype is another.
 
-pub(super) mod v34;
-pub(super) mod v57;
-pub(super) mod v59;
-pub(super) mod v64;
-pub(super) mod v65;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
+use core::mem::transmute;
 use core::ops::RangeInclusive;
+use core::ptr;
 
 use crate::abi::*;
-use crate::provider_api::OpIndex;
+use crate::provider_api::{OpIndex, member};
 
 /// Releases of rdma-core whose plugins agree with the library in every struct and prototype. A
 /// private ABI can have several: its number was not always changed with its structs.
@@ -39,17 +40,29 @@ pub(crate) struct Layout {
     pub(crate) absent_ops: &'static [OpIndex],
 }
 
-/// The private ABIs that the library serves, newest first.
-pub(crate) const PRIVATE_ABIS: [u32; 5] = [65, 64, 59, 57, 34];
+/// The list of private ABIs. A new one is a file, its name here and a line in
+/// [`export_private`](crate::abi::export::export_private).
+macro_rules! private_abis {
+    ($($version:ident)*) => {
+        $(pub(super) mod $version;)*
 
-/// The layouts of each, by release.
-const LAYOUTS: [&[Layout]; 5] =
-    [v65::LAYOUTS, v64::LAYOUTS, v59::LAYOUTS, v57::LAYOUTS, v34::LAYOUTS];
+        /// The private ABIs that the library serves, newest first.
+        pub(crate) const PRIVATE_ABIS: [u32; [$(stringify!($version)),*].len()] =
+            [$($version::LAYOUTS[0].private_abi),*];
+
+        /// The layouts of each, by release.
+        const LAYOUTS: &[&[Layout]] = &[$($version::LAYOUTS),*];
+    };
+}
+private_abis! { v65 v64 v59 v57 v34 }
+
+/// The layout of the newest private ABI.
+pub(crate) const NEWEST: &Layout = &LAYOUTS[0][LAYOUTS[0].len() - 1];
 
 /// The layouts of a private ABI, oldest release first; none for one that the library does not
 /// serve.
 pub(crate) fn layouts_of(private_abi: u32) -> impl Iterator<Item = &'static Layout> {
-    LAYOUTS.into_iter().flatten().filter(move |layout| layout.private_abi == private_abi)
+    LAYOUTS.iter().copied().flatten().filter(move |layout| layout.private_abi == private_abi)
 }
 
 /// The layout that plugins of a release have.
@@ -57,12 +70,60 @@ pub(crate) fn layout(private_abi: u32, release: u32) -> Option<&'static Layout> 
     layouts_of(private_abi).find(|layout| layout.releases.contains(&release))
 }
 
-/// The layout of the newest private ABI.
-pub(crate) const NEWEST: &Layout = &v65::LAYOUTS[0];
-
 impl Layout {
     /// Size of `verbs_context` in bytes.
     pub(crate) const fn context_size(&self) -> usize {
         self.context_offset + size_of::<ibv_context>()
     }
+
+    /// Whether `verbs_context` has the slot that is at `offset` in the newest one.
+    pub(crate) const fn has_slot(&self, offset: usize) -> bool {
+        offset + self.context_offset >= NEWEST.context_offset
+    }
+
+    /// A table of operations of this layout as one of the newest.
+    ///
+    /// # Safety
+    ///
+    /// `given` must point to a `verbs_context_ops` of this layout.
+    pub(crate) unsafe fn newest_ops(&self, given: *const verbs_context_ops) -> verbs_context_ops {
+        let mut ops: Ops = [None; OPS];
+        let mut next = given.cast::<Option<unsafe extern "C" fn()>>();
+        let mut absent = self.absent_ops.iter().peekable();
+        for (index, op) in ops.iter_mut().enumerate() {
+            if absent.next_if(|absent| absent.get() == index).is_none() {
+                // SAFETY: the caller's promise: a pointer for each operation that is not absent.
+                unsafe {
+                    *op = next.read();
+                    next = next.add(1);
+                }
+            }
+        }
+        // SAFETY: the struct is these pointers; each is of the type of its member again.
+        unsafe { transmute::<Ops, verbs_context_ops>(ops) }
+    }
+}
+
+/// Number of operations of the newest private ABI.
+const OPS: usize = size_of::<verbs_context_ops>() / size_of::<usize>();
+
+/// `verbs_context_ops` without the types of its members.
+type Ops = [Option<unsafe extern "C" fn()>; OPS];
+
+/// The public context in a provider's `verbs_context`. Where it is depends on the size, which the
+/// library has stored before it, if the layouts of the private ABI do not agree.
+///
+/// # Safety
+///
+/// `context` must be a set-up context of a provider of private ABI `ABI`.
+pub(crate) unsafe fn public_context<const ABI: u32>(
+    context: *mut verbs_context,
+) -> *mut ibv_context {
+    let public = |layout: &Layout| context.wrapping_byte_add(layout.context_offset).cast();
+    let is_it = |layout: &&Layout| {
+        // SAFETY: the caller's promise. The struct grows with time, and the oldest is tried first:
+        // what it is asked for lies within it.
+        unsafe { member!(public(layout), sz).read() == layout.context_size() }
+    };
+    layouts_of(ABI).find(is_it).or_else(|| layouts_of(ABI).last()).map_or(ptr::null_mut(), public)
 }

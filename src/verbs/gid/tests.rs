@@ -68,7 +68,7 @@ fn with_sysfs(files: &[(&str, &str)]) -> (DeviceFiles, TestContext) {
         ..verbs_context_ops::zeroed()
     };
     // SAFETY: the context is used by this test alone.
-    unsafe { set_ops(context.extended(), &ops) };
+    unsafe { set_ops(context.get(), &ops) };
     (DeviceFiles::new(context.device(), files), context)
 }
 

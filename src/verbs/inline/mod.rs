@@ -22,7 +22,7 @@ use core::ptr;
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::provider_api::extended;
+use crate::provider_api::{extended, member, member_at};
 use crate::sys::errno::Errno;
 
 /// The extended context, or NULL for a context of a library that had none. `verbs.h`
@@ -36,18 +36,24 @@ unsafe extern "C" fn verbs_get_ctx(context: *mut ibv_context) -> *mut verbs_cont
 }
 export!(verbs_get_ctx @@ "IBVERBS_RS_1.0");
 
-/// The extended context if it reaches as far as a slot; contexts grow at the front, and a provider
-/// allocates the slots that it knows.
+/// The function in the slot at `slot_offset` of the extended context, if the context reaches as far
+/// as that; contexts grow at the front, and a provider allocates the slots that it knows.
 ///
 /// # Safety
 ///
 /// `context` must be a context.
-unsafe fn reaching(context: *mut ibv_context, slot_offset: usize) -> Option<*const verbs_context> {
+unsafe fn function_in<T: Copy>(
+    context: *mut ibv_context,
+    slot_offset: usize,
+    slot: fn(&verbs_context) -> &Option<T>,
+) -> Option<T> {
     // SAFETY: the caller's promise; `sz` lies next to the public part in every version.
     unsafe {
-        let extended = verbs_get_ctx(context);
         let wanted = size_of::<verbs_context>() - slot_offset;
-        (!extended.is_null() && (*extended).sz >= wanted).then_some(extended.cast_const())
+        if verbs_get_ctx(context).is_null() || member!(context, sz).read() < wanted {
+            return None;
+        }
+        member_at(context, slot_offset, slot).read()
     }
 }
 
@@ -55,11 +61,11 @@ unsafe fn reaching(context: *mut ibv_context, slot_offset: usize) -> Option<*con
 /// one. Unsafe: the context must be one.
 macro_rules! slot {
     ($context:expr, $slot:ident) => {
-        $crate::verbs::inline::reaching(
+        $crate::verbs::inline::function_in(
             $context,
             core::mem::offset_of!($crate::abi::verbs_context, $slot),
+            |extended| &extended.$slot,
         )
-        .and_then(|extended| (*extended).$slot)
     };
 }
 use slot;
