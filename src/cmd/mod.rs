@@ -116,7 +116,13 @@ pub(crate) use gid::{query_gid_entry, query_gid_table};
 pub(crate) use kernel::Kernel;
 pub(crate) use message::{Method, method};
 pub(crate) use mr_ex::ibv_cmd_reg_dmabuf_mr;
+#[cfg(test)]
+pub(crate) use mr_ex::ibv_cmd_reg_mr_ex;
+#[cfg(test)]
+pub(crate) use port::ibv_cmd_query_port;
 pub(crate) use qp::{comp_mask, ibv_cmd_create_qp_ex2};
+#[cfg(test)]
+pub(crate) use qp::{ibv_cmd_create_qp_ex, ibv_cmd_open_qp};
 pub(crate) use request_buffer::RequestBuffer;
 use version::uverbs_abi;
 pub(crate) use write::{Request, Write, probe_write_by_ioctl};

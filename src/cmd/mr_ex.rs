@@ -18,7 +18,7 @@ use crate::uapi::*;
 ///
 /// EINVAL for members that do not fit together, EOPNOTSUPP for a dma-buf or a DMA handle on a
 /// kernel without the ioctl. `ibv_reg_mr_ex(3)`, `driver.h: ibv_cmd_reg_mr_ex`
-pub(super) unsafe extern "C" fn ibv_cmd_reg_mr_ex(
+pub(crate) unsafe extern "C" fn ibv_cmd_reg_mr_ex(
     pd: *mut ibv_pd,
     vmr: *mut verbs_mr,
     mr_init_attr: *mut ibv_mr_init_attr,

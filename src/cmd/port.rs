@@ -13,7 +13,7 @@ use crate::uapi::*;
 /// Queries a port. `port_cap_flags2` and `active_speed_ex` stay as they are on kernels without the
 /// ioctl; so does `active_speed_ex` for a provider of a release that does not have it.
 /// `ibv_query_port(3)`, `driver.h: ibv_cmd_query_port`
-pub(super) unsafe extern "C" fn ibv_cmd_query_port(
+pub(crate) unsafe extern "C" fn ibv_cmd_query_port(
     context: *mut ibv_context,
     port_num: u8,
     port_attr: *mut ibv_port_attr,

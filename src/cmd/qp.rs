@@ -41,7 +41,7 @@ export_private!(ibv_cmd_create_qp);
 
 /// Creates a QP that may belong to an XRC domain. Returns 0 or the error number: EINVAL for
 /// attributes that are not known or do not suit the type. `driver.h: ibv_cmd_create_qp_ex`
-pub(super) unsafe extern "C" fn ibv_cmd_create_qp_ex(
+pub(crate) unsafe extern "C" fn ibv_cmd_create_qp_ex(
     context: *mut ibv_context,
     qp: *mut verbs_qp,
     attr_ex: *mut ibv_qp_init_attr_ex,
@@ -93,7 +93,7 @@ export_private!(ibv_cmd_create_qp_ex2 since 64);
 /// Opens the XRC receive QP with a given number. `vqp_sz` is the size in bytes of the provider's
 /// `verbs_qp`. Returns 0 or the error number: EOPNOTSUPP for attributes that are not known, EINVAL
 /// without domain, number and type. `driver.h: ibv_cmd_open_qp`
-pub(super) unsafe extern "C" fn ibv_cmd_open_qp(
+pub(crate) unsafe extern "C" fn ibv_cmd_open_qp(
     context: *mut ibv_context,
     qp: *mut verbs_qp,
     vqp_sz: c_int,

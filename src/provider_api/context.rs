@@ -32,16 +32,12 @@ pub(super) unsafe fn _verbs_init_and_alloc_context<const ABI: u32>(
     // SAFETY: `device` is a device of the list; its provider is the caller.
     unsafe {
         let layout = registry::layout_of_context(ABI, (*device.cast::<verbs_device>()).ops);
-        let allocated = allocate(layout, size, context_offset.addr());
-        allocated
-            .map_err(|errno| {
-                close_fd(cmd_fd);
-                errno
-            })
-            .map(|(provider_context, public)| {
+        allocate(layout, size, context_offset.addr()).inspect_err(|_| close_fd(cmd_fd)).map(
+            |(provider_context, public)| {
                 init(public, layout, device, cmd_fd, driver_id);
                 provider_context
-            })
+            },
+        )
     }
     .or_null()
 }

@@ -6,11 +6,6 @@
 //! [`Layout`] of the structs that plugins allocate, the symbol that plugins register with, and
 //! entries for the functions whose prototype is another.
 
-#[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
-mod tests;
-
 use core::mem::transmute;
 use core::ops::RangeInclusive;
 use core::ptr;
@@ -127,3 +122,9 @@ pub(crate) unsafe fn public_context<const ABI: u32>(
     };
     layouts_of(ABI).find(is_it).or_else(|| layouts_of(ABI).last()).map_or(ptr::null_mut(), public)
 }
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+#[cfg(test)]
+mod tests;

@@ -36,6 +36,15 @@ impl Guarded {
         self.get::<u8>().wrapping_add(layout.context_offset).cast()
     }
 
+    /// Fills the memory with a byte, as if it had been used before.
+    pub(crate) fn fill(&self, byte: u8) {
+        // SAFETY: the memory is ours, between the guards.
+        unsafe {
+            let length = (self.words.len() - 2 * GUARD) * size_of::<u64>();
+            self.get::<u8>().write_bytes(byte, length);
+        }
+    }
+
     /// Fails when a guard was touched.
     #[track_caller]
     pub(crate) fn check(&self) {
