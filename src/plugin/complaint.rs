@@ -1,13 +1,21 @@
 //! What to tell about a device that no provider takes: one line that says what to do.
 
 use crate::discovery::Record;
-use crate::plugin::known::{PRIVATE_ABI, plugin_of};
+use crate::plugin::known::plugin_of;
 use crate::plugin::load::Failure;
 use crate::plugin::source::{Source, display};
+use crate::provider_api::private_abi::{PRIVATE_ABIS, layouts_of};
 
 /// What brings the plugins.
-const ADVICE: &str = "install the plugins of rdma-core 65 (Debian: ibverbs-providers) or set \
-                      IBVERBS_RS_PLUGIN_PATH to their directory";
+fn advice() -> String {
+    let layouts = || PRIVATE_ABIS.into_iter().flat_map(layouts_of);
+    let oldest = layouts().map(|layout| *layout.releases.start()).min().unwrap_or(0);
+    let newest = layouts().map(|layout| *layout.releases.end()).max().unwrap_or(0);
+    format!(
+        "install the plugins of rdma-core {oldest} to {newest} (Debian: ibverbs-providers) or set \
+         IBVERBS_RS_PLUGIN_PATH to their directory"
+    )
+}
 
 /// The warning about a device without a provider; nothing if there is nothing to do about it and
 /// `IBV_SHOW_WARNINGS` does not ask for it all the same.
@@ -20,26 +28,29 @@ pub(crate) fn complaint<S: Source>(
     let plugin = plugin_of(record.get().driver_id);
     let of_plugin = |failure: &&Failure| plugin.is_some_and(|it| failure.name == it.as_bytes());
     if let Some(failure) = failures.iter().find(of_plugin) {
-        let file = file_name(&failure.name);
-        return Some(format!("device {device} needs {file}, which {}", reason(failure, source)));
+        let name = display(&failure.name);
+        return Some(format!(
+            "device {device} needs plugin {name}, which {}",
+            reason(failure, source)
+        ));
     }
     let (exists, configuration) = source.configuration();
     let configuration = configuration.display();
     if !exists {
-        let wanted = plugin.map_or_else(|| "a plugin".to_owned(), |it| file_name(it.as_bytes()));
+        let wanted = plugin.map_or_else(|| "a plugin".to_owned(), |it| format!("plugin {it}"));
         return Some(format!(
-            "device {device} needs {wanted}, but there is no {configuration} that names plugins: \
-             {ADVICE}"
+            "device {device} needs {wanted}, but there is no {configuration} that names plugins: {}",
+            advice(),
         ));
     }
     if let Some(failure) = failures.first() {
-        let file = file_name(&failure.name);
+        let name = display(&failure.name);
         let others = match failures.len().saturating_sub(1) {
             0 => String::new(),
             others => format!(" (like {others} more)"),
         };
         return Some(format!(
-            "device {device} has no provider; the configured plugin {file}{others} {}",
+            "device {device} has no provider; the configured plugin {name}{others} {}",
             reason(failure, source),
         ));
     }
@@ -51,25 +62,31 @@ pub(crate) fn complaint<S: Source>(
     })
 }
 
-/// The file name of a plugin, for people.
-fn file_name(name: &[u8]) -> String {
-    let name = display(name);
-    let prefix = if name.starts_with('/') { "" } else { "lib" };
-    format!("{prefix}{name}-rdmav{PRIVATE_ABI}.so")
-}
-
 /// What is wrong with a plugin and what to do about it.
 fn reason<S: Source>(failure: &Failure, source: &S) -> String {
-    if let Some(fault) = &failure.fault {
-        return format!("cannot be loaded: {fault}");
+    if !failure.faults.is_empty() {
+        return format!("cannot be loaded: {}", failure.faults.join("; "));
     }
-    if let Some((path, abi)) = source.other_abi(&failure.name) {
-        let age = if abi < PRIVATE_ABI { "older" } else { "newer" };
+    let private_abis = PRIVATE_ABIS.map(|it| it.to_string()).join(", ");
+    if let Some(file) = source.unserved(&failure.name) {
+        let newest = PRIVATE_ABIS.first().is_some_and(|it| file.private_abi > *it);
+        let age = if newest { "newer" } else { "older" };
         return format!(
-            "is missing; {} is {age} than this library (private ABI {abi}, not \
-             {PRIVATE_ABI}): {ADVICE}",
-            path.display(),
+            "is missing; {} is {age} than this library (private ABI {}, not one of {private_abis}): \
+             {}",
+            file.path.display(),
+            file.private_abi,
+            advice(),
         );
     }
-    format!("is missing: {ADVICE}")
+    let name = display(&failure.name);
+    if name.starts_with('/') {
+        return format!("is missing: there is no {name}-rdmavNN.so (NN one of {private_abis})");
+    }
+    format!(
+        "is missing: there is no lib{name}-rdmavNN.so (NN one of {private_abis}) in {} or on the \
+         library path; {}",
+        source.directories(),
+        advice(),
+    )
 }

@@ -5,9 +5,6 @@ use core::ffi::c_uint;
 
 use crate::uapi::*;
 
-/// The private ABI of this library: the number in `-rdmav65.so` and in `verbs_register_driver_65`.
-pub(crate) const PRIVATE_ABI: u32 = 65;
-
 /// Kernel driver and plugin. The name of a plugin is the word in the configuration and the middle
 /// of the file name: `rxe` for `librxe-rdmav65.so`.
 const PLUGINS: [(c_uint, &str); 18] = [

@@ -153,20 +153,22 @@ pub(crate) unsafe fn provider_name(ops: *const verbs_device_ops) -> String {
 }
 
 /// Why a provider does not take a device.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
     /// It is for others.
     NotFor,
-    /// It is for such devices, but not for this version of the kernel's driver.
-    Version,
-    /// It failed.
+    /// It is for such devices, but not for this version of the kernel's driver, or not for this
+    /// library; the text says so.
+    Unfit(String),
+    /// It failed, which was told.
     Failed,
 }
 
 /// Offers a device to a provider. If it takes the device, the result is the device, with one
 /// reference, which owns the record.
 ///
-/// `first` says that this pair has not met before: only then are problems told, as warnings.
+/// `first` says that this pair has not met before: only then is a failure told. `settle` is called
+/// before the provider makes anything, and may find that it is not for this library.
 ///
 /// # Safety
 ///
@@ -175,6 +177,7 @@ pub(crate) unsafe fn offer(
     ops: *const verbs_device_ops,
     mut record: Record,
     first: bool,
+    settle: impl FnOnce() -> core::result::Result<(), String>,
 ) -> core::result::Result<*mut verbs_device, (Record, Refusal)> {
     // SAFETY: the caller's promise, for all uses of the record of the provider.
     unsafe {
@@ -189,11 +192,11 @@ pub(crate) unsafe fn offer(
         }
         let versions = (*ops).match_min_abi_version..=(*ops).match_max_abi_version;
         if !versions.contains(&record.get().abi_ver) {
-            if first {
-                let text = version_complaint(&provider_name(ops), &versions, &record);
-                log::warning(format_args!("{text}"));
-            }
-            return Err((record, Refusal::Version));
+            let text = version_complaint(&provider_name(ops), &versions, &record);
+            return Err((record, Refusal::Unfit(text)));
+        }
+        if let Err(text) = settle() {
+            return Err((record, Refusal::Unfit(text)));
         }
         let device = match (*ops).alloc_device {
             Some(alloc_device) => alloc_device(record.as_ptr()),

@@ -9,6 +9,9 @@
 //! the file that goes by its name. The whole configuration is read when a device stays without a
 //! provider; of rdma-core's own plugins, those for other drivers are left out then, too. The
 //! outcome is the same, because rdma-core has one plugin per kernel driver.
+//!
+//! Of a plugin that is installed for several private ABIs the newest is loaded that can be, and an
+//! older one when no provider has taken the device after that.
 
 mod complaint;
 mod config;
@@ -16,6 +19,7 @@ mod elf;
 mod known;
 mod load;
 mod matching;
+mod release;
 mod source;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -26,6 +30,7 @@ use std::ffi::CString;
 use crate::abi::*;
 use crate::discovery::Record;
 use crate::log::{self, log};
+use crate::provider_api::private_abi;
 use crate::provider_api::registry::Driver;
 use crate::uapi::RDMA_DRIVER_UNKNOWN;
 use known::{is_known, plugin_of, plugins_by_look};
@@ -59,11 +64,13 @@ pub(crate) struct Plugins<S = System> {
     /// The plugins that the configuration names, once it was read as a whole.
     configured: Option<Vec<Vec<u8>>>,
     /// Plugins that were loaded, or failed to.
-    attempted: Vec<Vec<u8>>,
+    attempted: Vec<Attempt>,
     failures: Vec<Failure>,
+    /// Providers that this library cannot work with, and why.
+    unusable: Vec<(*const verbs_device_ops, String)>,
     /// Plugins whose own configuration file does not name them.
     not_in_own_file: Vec<&'static str>,
-    /// Devices and the providers that failed to take them, as was told.
+    /// Devices and the providers that are for them and do not take them, as was told.
     told: Vec<(CString, *const verbs_device_ops)>,
     /// Devices without a provider, as was told.
     complained: Vec<CString>,
@@ -72,6 +79,13 @@ pub(crate) struct Plugins<S = System> {
 // SAFETY: the pointers are to constant data and only compared.
 unsafe impl<S: Send> Send for Plugins<S> {}
 
+/// A plugin that was to be loaded.
+struct Attempt {
+    name: Vec<u8>,
+    /// The private ABI of the file that was loaded last, if one was and there may be older ones.
+    loaded: Option<u32>,
+}
+
 /// A device that waits for its provider.
 struct Candidate {
     /// Nothing once a provider has taken it.
@@ -79,8 +93,10 @@ struct Candidate {
     device: *mut verbs_device,
     /// The providers that do not take it.
     refused: Vec<*const verbs_device_ops>,
-    /// One of them is for it, but failed, which was told.
-    told: bool,
+    /// Those of them that are for such devices, and why they do not take this one.
+    unfit: Vec<(*const verbs_device_ops, String)>,
+    /// One of them failed, which was told.
+    failed: bool,
 }
 
 impl Plugins<System> {
@@ -100,6 +116,7 @@ impl<S: Source> Plugins<S> {
             configured: None,
             attempted: Vec::new(),
             failures: Vec::new(),
+            unusable: Vec::new(),
             not_in_own_file: Vec::new(),
             told: Vec::new(),
             complained: Vec::new(),
@@ -135,12 +152,15 @@ impl<S: Source> Plugins<S> {
                 record: Some(record),
                 device: ptr::null_mut(),
                 refused: Vec::new(),
-                told: false,
+                unfit: Vec::new(),
+                failed: false,
             })
             .partition(|candidate| candidate.record().is_some_and(|it| it.file().is_empty()));
         for candidate in &mut without_kernel {
             for built_in in self.wanted().to_vec() {
-                self.offer(candidate, (built_in.ops)());
+                let (ops, newest) = ((built_in.ops)(), private_abi::NEWEST);
+                let private_abi = newest.private_abi;
+                self.offer(candidate, &Driver { ops, private_abi, layout: Some(newest) });
             }
         }
         take_adopted(&mut without_kernel, &mut adopted);
@@ -155,6 +175,9 @@ impl<S: Source> Plugins<S> {
             if waiting.iter().any(|candidate| candidate.record.is_some()) {
                 self.load_rest(&waiting);
                 self.offer_to_all(&mut waiting);
+                for candidate in &mut waiting {
+                    self.offer_to_older(candidate);
+                }
             }
             take_adopted(&mut waiting, &mut adopted);
         }
@@ -175,29 +198,41 @@ impl<S: Source> Plugins<S> {
             };
             let first: Vec<_> = drivers.iter().filter(names).collect();
             for driver in first.into_iter().chain(&drivers) {
-                self.offer(candidate, driver.ops);
+                self.offer(candidate, driver);
             }
         }
     }
 
     /// Offers a device that has no provider yet to one that has not refused it.
-    fn offer(&mut self, candidate: &mut Candidate, ops: *const verbs_device_ops) {
+    fn offer(&mut self, candidate: &mut Candidate, driver: &Driver) {
+        let ops = driver.ops;
         if candidate.refused.contains(&ops) {
             return;
         }
         let Some(record) = candidate.record.take() else { return };
         let key = (record.name().to_owned(), ops);
         let first = !self.told.contains(&key);
+        let (source, unusable) = (&self.source, &mut self.unusable);
+        let settle = || {
+            if let Some((_, why)) = unusable.iter().find(|(other, _)| *other == ops) {
+                return Err(why.clone());
+            }
+            source.settle(driver).inspect_err(|why| unusable.push((ops, why.clone())))
+        };
         // SAFETY: the record of a registered provider.
-        match unsafe { offer(ops, record, first) } {
+        match unsafe { offer(ops, record, first, settle) } {
             Ok(device) => candidate.device = device,
             Err((record, refusal)) => {
                 candidate.record = Some(record);
                 candidate.refused.push(ops);
-                if refusal != Refusal::NotFor {
-                    candidate.told = true;
-                    if first {
-                        self.told.push(key);
+                match refusal {
+                    Refusal::NotFor => {}
+                    Refusal::Unfit(why) => candidate.unfit.push((ops, why)),
+                    Refusal::Failed => {
+                        candidate.failed = true;
+                        if first {
+                            self.told.push(key);
+                        }
                     }
                 }
             }
@@ -206,15 +241,9 @@ impl<S: Source> Plugins<S> {
 
     /// Loads the plugin for a device and offers it to the providers that there are then.
     fn offer_to_likely(&mut self, candidate: &mut Candidate) {
-        let Some(record) = &mut candidate.record else { return };
+        let names = candidate.likely_plugins();
+        let Some(record) = candidate.record() else { return };
         let driver_id = record.get().driver_id;
-        let by_driver = plugin_of(driver_id);
-        let names: &[&str] = if driver_id == RDMA_DRIVER_UNKNOWN {
-            let vendor = pci_vendor(record);
-            plugins_by_look(record.name().to_bytes(), vendor)
-        } else {
-            by_driver.as_slice()
-        };
         log!(
             VERBS_LOG_INFO,
             "device {}: kernel driver {driver_id}, likely plugins {names:?}",
@@ -231,10 +260,19 @@ impl<S: Source> Plugins<S> {
         }
     }
 
+    /// Loads the plugins for a device for older private ABIs too, until a provider takes it.
+    fn offer_to_older(&mut self, candidate: &mut Candidate) {
+        for name in candidate.likely_plugins() {
+            while candidate.record.is_some() && self.load_older(name.as_bytes()) {
+                self.offer_to_all(core::slice::from_mut(candidate));
+            }
+        }
+    }
+
     /// Makes sure that a plugin is loaded, if the configuration names it in the file that goes by
     /// its name.
     fn have(&mut self, name: &'static str) -> bool {
-        if self.attempted.iter().any(|other| other == name.as_bytes()) {
+        if self.was_attempted(name.as_bytes()) {
             return !self.failures.iter().any(|failure| failure.name == name.as_bytes());
         }
         if self.not_in_own_file.contains(&name) {
@@ -271,33 +309,68 @@ impl<S: Source> Plugins<S> {
         }
     }
 
+    fn was_attempted(&self, name: &[u8]) -> bool {
+        self.attempted.iter().any(|other| other.name == name)
+    }
+
     /// Loads a plugin unless that was tried before.
     fn load(&mut self, name: &[u8]) -> bool {
         let is_built_in = self.built_in.iter().any(|built_in| built_in.name.as_bytes() == name);
-        if is_built_in || self.attempted.iter().any(|other| other == name) {
+        if is_built_in || self.was_attempted(name) {
             return false;
         }
-        self.attempted.push(name.to_vec());
-        let before = self.source.drivers().len();
-        match self.source.load(name) {
-            Ok(()) => {
-                let new = self.source.drivers().len().saturating_sub(before);
-                log!(VERBS_LOG_INFO, "plugin {} registers {new} providers", display(name));
-                true
-            }
-            Err(failure) => {
-                let fault = failure.fault.as_deref().unwrap_or("there is no such file");
-                log!(VERBS_LOG_INFO, "plugin {}: {fault}", display(name));
-                self.failures.push(failure);
-                false
-            }
+        let loaded = self.load_below(name, None);
+        if let Err(failure) = &loaded {
+            self.failures.push(failure.clone());
         }
+        self.attempted.push(Attempt { name: name.to_vec(), loaded: loaded.as_ref().ok().copied() });
+        loaded.is_ok()
+    }
+
+    /// Loads a plugin that was loaded before for an older private ABI too, if it is there for one.
+    fn load_older(&mut self, name: &[u8]) -> bool {
+        let index = self.attempted.iter().position(|attempt| attempt.name == name);
+        let before = index.and_then(|index| Some((index, self.attempted.get(index)?.loaded?)));
+        let Some((index, private_abi)) = before else { return false };
+        let loaded = self.load_below(name, Some(private_abi)).ok();
+        if let Some(attempt) = self.attempted.get_mut(index) {
+            attempt.loaded = loaded;
+        }
+        loaded.is_some()
+    }
+
+    fn load_below(&self, name: &[u8], below: Option<u32>) -> Result<u32, Failure> {
+        let before = self.source.drivers().len();
+        let loaded = self.source.load(name, below);
+        match &loaded {
+            Ok(private_abi) => {
+                let new = self.source.drivers().len().saturating_sub(before);
+                log!(
+                    VERBS_LOG_INFO,
+                    "plugin {}, private ABI {private_abi}, registers {new} providers",
+                    display(name),
+                );
+            }
+            Err(failure) if failure.faults.is_empty() && below.is_none() => {
+                log!(VERBS_LOG_INFO, "plugin {}: there is no such file", display(name));
+            }
+            Err(_) => {}
+        }
+        loaded
     }
 
     /// Tells of a device without a provider, once.
     fn complain(&mut self, candidate: &Candidate) {
         let Some(record) = candidate.record() else { return };
-        if candidate.told || self.complained.iter().any(|name| **name == *record.name()) {
+        for (ops, why) in &candidate.unfit {
+            let key = (record.name().to_owned(), *ops);
+            if !self.told.contains(&key) {
+                log::warning(format_args!("{why}"));
+                self.told.push(key);
+            }
+        }
+        let is_told = candidate.failed || !candidate.unfit.is_empty();
+        if is_told || self.complained.iter().any(|name| **name == *record.name()) {
             return;
         }
         self.complained.push(record.name().to_owned());
@@ -314,6 +387,17 @@ impl<S: Source> Plugins<S> {
 impl Candidate {
     fn record(&self) -> Option<&Record> {
         self.record.as_ref()
+    }
+
+    /// The plugins to look at first: the one for its kernel driver, if the kernel tells that.
+    fn likely_plugins(&mut self) -> Vec<&'static str> {
+        let Some(record) = &mut self.record else { return Vec::new() };
+        let driver_id = record.get().driver_id;
+        if driver_id == RDMA_DRIVER_UNKNOWN {
+            let vendor = pci_vendor(record);
+            return plugins_by_look(record.name().to_bytes(), vendor).to_vec();
+        }
+        Vec::from_iter(plugin_of(driver_id))
     }
 }
 

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::abi::{VERBS_LOG_DEBUG, VERBS_LOG_INFO};
 use crate::log::{self, log};
 use crate::plugin::config::{self, Line};
-use crate::plugin::load::{self, Failure};
+use crate::plugin::load::{Directories, Failure, File};
+use crate::plugin::release;
 use crate::provider_api::registry::{self, Driver};
 use crate::sys::env;
 
@@ -31,10 +32,16 @@ pub(crate) trait Source {
     fn in_configuration(&self) -> Vec<Vec<u8>>;
     /// Whether there is a configuration at all, and where.
     fn configuration(&self) -> (bool, &Path);
-    /// Loads a plugin.
-    fn load(&self, name: &[u8]) -> Result<(), Failure>;
-    /// A file of this plugin for another private ABI, and that ABI.
-    fn other_abi(&self, name: &[u8]) -> Option<(PathBuf, u32)>;
+    /// Loads the file of a plugin with the newest private ABI (below a limit, if there is one) that
+    /// can be loaded; gives that private ABI.
+    fn load(&self, name: &[u8], below: Option<u32>) -> Result<u32, Failure>;
+    /// A file of this plugin that is for a private ABI that the library does not serve.
+    fn unserved(&self, name: &[u8]) -> Option<File>;
+    /// Where plugins are looked for, for people.
+    fn directories(&self) -> String;
+    /// Finds out which layout of its private ABI a provider has, unless that is known. The error
+    /// says why the library cannot work with it.
+    fn settle(&self, driver: &Driver) -> Result<(), String>;
     /// Whether devices without a provider are warned of.
     fn show_warnings(&self) -> bool;
 }
@@ -42,12 +49,12 @@ pub(crate) trait Source {
 /// The source of plugins of this machine.
 pub(crate) struct System {
     configuration: PathBuf,
-    directories: Vec<PathBuf>,
+    directories: Directories,
 }
 
 impl System {
     pub(crate) fn new() -> System {
-        System { configuration: PathBuf::from(CONFIGURATION), directories: load::directories() }
+        System { configuration: PathBuf::from(CONFIGURATION), directories: Directories::system() }
     }
 
     /// The text of a configuration file; nothing for what is not a regular file.
@@ -133,12 +140,20 @@ impl Source for System {
         (self.configuration.is_dir(), &self.configuration)
     }
 
-    fn load(&self, name: &[u8]) -> Result<(), Failure> {
-        load::load(name, &self.directories)
+    fn load(&self, name: &[u8], below: Option<u32>) -> Result<u32, Failure> {
+        self.directories.load(name, below)
     }
 
-    fn other_abi(&self, name: &[u8]) -> Option<(PathBuf, u32)> {
-        load::other_abi(name, &self.directories)
+    fn unserved(&self, name: &[u8]) -> Option<File> {
+        self.directories.unserved(name)
+    }
+
+    fn directories(&self) -> String {
+        self.directories.display()
+    }
+
+    fn settle(&self, driver: &Driver) -> Result<(), String> {
+        release::settle(driver)
     }
 
     fn show_warnings(&self) -> bool {
@@ -177,7 +192,10 @@ mod tests {
     use crate::sys::tests::Folder;
 
     fn system(folder: &Folder) -> System {
-        System { configuration: folder.path().to_owned(), directories: Vec::new() }
+        System {
+            configuration: folder.path().to_owned(),
+            directories: Directories::new(Vec::new()),
+        }
     }
 
     #[test]

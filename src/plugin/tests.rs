@@ -1,5 +1,6 @@
 //! Which plugins are loaded for which devices, and who gets a device.
 
+use super::load::File;
 use super::matching::{Refusal, offer, version_complaint};
 use super::*;
 use crate::provider_api::private_abi;
@@ -7,7 +8,7 @@ use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Devices that test providers made and that are not freed yet.
 pub(crate) static LIVE_DEVICES: AtomicI32 = AtomicI32::new(0);
@@ -108,12 +109,20 @@ impl Source for OneProvider {
         (true, Path::new("/"))
     }
 
-    fn load(&self, name: &[u8]) -> Result<(), Failure> {
-        Err(Failure { name: name.to_vec(), fault: None })
+    fn load(&self, name: &[u8], _: Option<u32>) -> Result<u32, Failure> {
+        Err(Failure { name: name.to_vec(), faults: Vec::new() })
     }
 
-    fn other_abi(&self, _: &[u8]) -> Option<(PathBuf, u32)> {
+    fn unserved(&self, _: &[u8]) -> Option<File> {
         None
+    }
+
+    fn directories(&self) -> String {
+        String::new()
+    }
+
+    fn settle(&self, _: &Driver) -> Result<(), String> {
+        Ok(())
     }
 
     fn show_warnings(&self) -> bool {
@@ -169,7 +178,7 @@ fn end(device: *mut verbs_device) -> *const verbs_device_ops {
 
 fn offered(ops: &verbs_device_ops, record: Record) -> Result<(), Refusal> {
     // SAFETY: a provider's record.
-    match unsafe { offer(ops, record, false) } {
+    match unsafe { offer(ops, record, false, || Ok(())) } {
         Ok(device) => {
             end(device);
             Ok(())
@@ -225,15 +234,20 @@ fn versions_and_failures_refuse() {
     for version in [0, 3, u32::MAX] {
         let mut record = record(b"x", 14);
         record.get_mut().abi_ver = version;
-        assert_eq!(offered(&ops, record), Err(Refusal::Version));
+        assert!(
+            matches!(offered(&ops, record), Err(Refusal::Unfit(text)) if text.contains("1 to 2"))
+        );
     }
+    // SAFETY: a provider's record.
+    let unsettled = unsafe { offer(&ops, record(b"x", 14), true, || Err("why".to_owned())) };
+    assert_eq!(unsettled.err().map(|it| it.1), Some(Refusal::Unfit("why".to_owned())));
     ops.alloc_device = Some(no_device);
     assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::Failed));
     ops.alloc_device = None;
     assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::Failed));
     ops.name = ptr::null();
     // SAFETY: a provider's record; the message is told.
-    assert!(unsafe { offer(&ops, record(b"x", 14), true) }.is_err());
+    assert!(unsafe { offer(&ops, record(b"x", 14), true, || Ok(())) }.is_err());
 }
 
 #[test]
@@ -255,7 +269,7 @@ fn a_device_is_filled_in() {
     given.get_mut().node_type = IBV_NODE_RNIC;
     let pointer = given.as_ptr();
     // SAFETY: a provider's record.
-    let device = unsafe { offer(&ops, given, false) }.ok().unwrap();
+    let device = unsafe { offer(&ops, given, false, || Ok(())) }.ok().unwrap();
     // SAFETY: a live device.
     let filled = unsafe { &*device };
     let text = crate::discovery::text;
@@ -275,15 +289,18 @@ fn a_device_is_filled_in() {
 #[derive(Default)]
 struct Machine {
     drivers: RefCell<Vec<Driver>>,
-    /// What loading a plugin registers.
-    plugins: BTreeMap<&'static str, *const verbs_device_ops>,
+    /// What loading a plugin registers, newest private ABI first.
+    plugins: BTreeMap<&'static str, Vec<(u32, *const verbs_device_ops)>>,
     environment: Vec<&'static str>,
     own_files: Vec<&'static str>,
     configuration: Vec<&'static str>,
     no_configuration: bool,
-    /// A fault of all plugins that cannot be loaded.
-    fault: Option<&'static str>,
-    other_abi: Option<u32>,
+    /// The faults of all plugins that cannot be loaded.
+    faults: Vec<&'static str>,
+    /// The private ABI of all plugins that are missing.
+    unserved: Option<u32>,
+    /// Providers that the library cannot work with.
+    unusable: Vec<*const verbs_device_ops>,
     show_warnings: bool,
     /// What was done: plugins loaded, files looked into ("file NAME"), "configuration".
     done: RefCell<Vec<String>>,
@@ -312,24 +329,41 @@ impl Source for Machine {
         (!self.no_configuration, Path::new("/etc/libibverbs.d"))
     }
 
-    fn load(&self, name: &[u8]) -> Result<(), Failure> {
+    fn load(&self, name: &[u8], below: Option<u32>) -> Result<u32, Failure> {
         let name = core::str::from_utf8(name).unwrap();
-        self.done.borrow_mut().push(name.to_owned());
-        match self.plugins.get(name) {
-            Some(ops) => {
-                self.drivers.borrow_mut().push(driver(*ops));
-                Ok(())
+        let files = self.plugins.get(name).into_iter().flatten();
+        let mut files = files.filter(|(abi, _)| below.is_none_or(|limit| *abi < limit));
+        let file = files.next();
+        if below.is_none() {
+            self.done.borrow_mut().push(name.to_owned());
+        } else if let Some((abi, _)) = file {
+            self.done.borrow_mut().push(format!("{name} {abi}"));
+        }
+        match file {
+            Some((abi, ops)) => {
+                let driver = Driver { private_abi: *abi, ..driver(*ops) };
+                self.drivers.borrow_mut().push(driver);
+                Ok(*abi)
             }
             None => Err(Failure {
                 name: name.as_bytes().to_vec(),
-                fault: self.fault.map(str::to_owned),
+                faults: self.faults.iter().copied().map(str::to_owned).collect(),
             }),
         }
     }
 
-    fn other_abi(&self, name: &[u8]) -> Option<(PathBuf, u32)> {
-        let abi = self.other_abi?;
-        Some((PathBuf::from(format!("/plugins/lib{}-rdmav{abi}.so", display(name))), abi))
+    fn unserved(&self, name: &[u8]) -> Option<File> {
+        let file = format!("lib{}-rdmav{}.so", display(name), self.unserved?);
+        let (name, private_abi) = load::parse_file_name(file.as_bytes())?;
+        Some(File { name: name.to_vec(), private_abi, path: Path::new("/plugins").join(&file) })
+    }
+
+    fn directories(&self) -> String {
+        "/plugins, /others".to_owned()
+    }
+
+    fn settle(&self, driver: &Driver) -> Result<(), String> {
+        if self.unusable.contains(&driver.ops) { Err("of another time".to_owned()) } else { Ok(()) }
     }
 
     fn show_warnings(&self) -> bool {
@@ -342,7 +376,7 @@ impl Machine {
     fn with(plugins: &[(&'static str, verbs_device_ops)]) -> Machine {
         let names: Vec<_> = plugins.iter().map(|(name, _)| *name).collect();
         Machine {
-            plugins: plugins.iter().map(|(name, ops)| (*name, leak(*ops))).collect(),
+            plugins: plugins.iter().map(|(name, ops)| (*name, vec![(65, leak(*ops))])).collect(),
             own_files: names.clone(),
             configuration: names,
             ..Machine::default()
@@ -444,7 +478,7 @@ fn a_plugin_that_no_file_names_is_not_loaded() {
 fn plugins_of_others_may_take_any_device() {
     let mut machine = usual();
     machine.own_files.clear();
-    machine.plugins.insert("mine", leak(provider(c"mine", &[driver_id(14)])));
+    machine.plugins.insert("mine", vec![(65, leak(provider(c"mine", &[driver_id(14)])))]);
     machine.configuration = vec!["mlx5", "mine"];
     let mut plugins = Plugins::new(machine, &[]);
     assert_eq!(adopt(&mut plugins, vec![record(b"rxe0", 14)]), ["mine"]);
@@ -455,7 +489,7 @@ fn plugins_of_others_may_take_any_device() {
 fn the_environment_comes_first() {
     let mut machine = usual();
     machine.environment = vec!["mine", "missing"];
-    machine.plugins.insert("mine", leak(provider(c"mine", &[driver_id(14)])));
+    machine.plugins.insert("mine", vec![(65, leak(provider(c"mine", &[driver_id(14)])))]);
     let mut plugins = Plugins::new(machine, &[]);
     assert_eq!(adopt(&mut plugins, vec![record(b"a", 14), record(b"b", 1)]), ["mine", "mlx5"]);
     assert_eq!(done(&plugins), ["mine", "missing", "file rxe", "rxe", "file mlx5", "mlx5"]);
@@ -466,7 +500,9 @@ fn the_driver_counts_more_than_the_order() {
     let mut machine = usual();
     // A provider of the environment that would take the device by its name.
     machine.environment = vec!["mine"];
-    machine.plugins.insert("mine", leak(provider(c"mine", &[pattern(c"rdma_device:N*")])));
+    machine
+        .plugins
+        .insert("mine", vec![(65, leak(provider(c"mine", &[pattern(c"rdma_device:N*")])))]);
     let mut plugins = Plugins::new(machine, &[]);
     assert_eq!(adopt(&mut plugins, vec![record(b"a", 14), record(b"b", 0)]), ["rxe", "mine"]);
     assert_eq!(done(&plugins), ["mine", "file rxe", "rxe"]);
@@ -498,6 +534,74 @@ fn the_next_provider_gets_what_one_failed_with() {
     assert_eq!(plugins.told.len(), 1);
 }
 
+/// rxe for two private ABIs, of which the newer one is for another version of the kernel's driver.
+fn two_releases() -> Machine {
+    let mut machine = usual();
+    let name = pattern(c"rdma_device:*Nrxe*");
+    let newer =
+        verbs_device_ops { match_min_abi_version: 2, ..provider(c"newer", &[driver_id(14), name]) };
+    let older = provider(c"older", &[driver_id(14), name]);
+    machine.plugins.insert("rxe", vec![(65, leak(newer)), (34, leak(older))]);
+    machine
+}
+
+#[test]
+fn an_older_private_abi_gets_what_the_newest_does_not_take() {
+    for kernel_tells in [true, false] {
+        let mut plugins = Plugins::new(two_releases(), &[]);
+        let device = || record(b"rxe0", if kernel_tells { 14 } else { 0 });
+        assert_eq!(adopt(&mut plugins, vec![device()]), ["older"]);
+        let others = done(&plugins);
+        assert_eq!(others.first().map(String::as_str), Some("file rxe"));
+        assert_eq!(others.last().map(String::as_str), Some("rxe 34"));
+        // Nothing is told, as nothing is missing. The older one stays, and gets only what it has to.
+        assert!(plugins.told.is_empty());
+        let mut fits = device();
+        fits.get_mut().abi_ver = 2;
+        assert_eq!(adopt(&mut plugins, vec![device(), fits]), ["older", "newer"]);
+        assert!(done(&plugins).is_empty());
+    }
+}
+
+#[test]
+fn the_newest_private_abi_that_takes_a_device_is_enough() {
+    let mut plugins = Plugins::new(two_releases(), &[]);
+    let mut device = record(b"rxe0", 14);
+    device.get_mut().abi_ver = 2;
+    assert_eq!(adopt(&mut plugins, vec![device]), ["newer"]);
+    assert_eq!(done(&plugins), ["file rxe", "rxe"]);
+}
+
+#[test]
+fn a_device_that_no_private_abi_takes_is_told_of_once() {
+    let mut plugins = Plugins::new(two_releases(), &[]);
+    let device = || {
+        let mut device = record(b"rxe0", 14);
+        device.get_mut().abi_ver = 3;
+        device
+    };
+    assert!(adopt(&mut plugins, vec![device()]).is_empty());
+    assert_eq!(done(&plugins), ["file rxe", "rxe", "configuration", "rxe 34"]);
+    assert_eq!((plugins.told.len(), plugins.complained.len()), (2, 0));
+    assert!(adopt(&mut plugins, vec![device()]).is_empty());
+    assert!(done(&plugins).is_empty());
+    assert_eq!(plugins.told.len(), 2);
+}
+
+#[test]
+fn a_provider_of_a_release_that_is_not_served_takes_nothing() {
+    let mut machine = two_releases();
+    let providers = machine.plugins.get("rxe").unwrap();
+    machine.unusable = vec![providers[1].1];
+    let mut plugins = Plugins::new(machine, &[]);
+    assert!(adopt(&mut plugins, vec![record(b"rxe0", 14)]).is_empty());
+    assert_eq!(plugins.unusable.len(), 1);
+    assert!(adopt(&mut plugins, vec![record(b"rxe1", 14)]).is_empty());
+    assert_eq!(plugins.unusable.len(), 1);
+    // Both devices, both providers.
+    assert_eq!(plugins.told.len(), 4);
+}
+
 fn complaint_about(machine: Machine, record: Record) -> Option<String> {
     let mut plugins = Plugins::new(machine, &[]);
     assert!(adopt(&mut plugins, vec![record]).is_empty());
@@ -515,18 +619,22 @@ fn complaints_say_what_to_do() {
     };
     let device = || record(b"mlx5_0", 1);
     let text = complaint_about(missing(), device()).unwrap();
-    assert!(text.starts_with("device mlx5_0 needs libmlx5-rdmav65.so, which is missing"), "{text}");
+    let start = "device mlx5_0 needs plugin mlx5, which is missing: there is no libmlx5-rdmavNN.so \
+                 (NN one of 65, 64, 59, 57, 34) in /plugins, /others or on the library path; \
+                 install the plugins of rdma-core 36 to 65";
+    assert!(text.starts_with(start), "{text}");
     assert!(text.contains("ibverbs-providers") && text.contains("IBVERBS_RS_PLUGIN_PATH"));
 
-    let older = Machine { other_abi: Some(34), ..missing() };
+    let older = Machine { unserved: Some(33), ..missing() };
     let text = complaint_about(older, device()).unwrap();
-    assert!(text.contains("/plugins/libmlx5-rdmav34.so is older than this library"), "{text}");
-    let newer = Machine { other_abi: Some(66), ..missing() };
+    let older = "/plugins/libmlx5-rdmav33.so is older than this library (private ABI 33, not one";
+    assert!(text.contains(older), "{text}");
+    let newer = Machine { unserved: Some(66), ..missing() };
     assert!(complaint_about(newer, device()).unwrap().contains("-rdmav66.so is newer"));
 
-    let broken = Machine { fault: Some("x.so: file too short"), ..missing() };
+    let broken = Machine { faults: vec!["x.so: file too short", "y.so: no"], ..missing() };
     let text = complaint_about(broken, device()).unwrap();
-    assert!(text.ends_with("which cannot be loaded: x.so: file too short"), "{text}");
+    assert!(text.ends_with("which cannot be loaded: x.so: file too short; y.so: no"), "{text}");
 
     let none = Machine { no_configuration: true, ..Machine::default() };
     let text = complaint_about(none, device()).unwrap();
@@ -534,10 +642,7 @@ fn complaints_say_what_to_do() {
 
     let others = Machine { configuration: vec!["foo", "bar"], ..Machine::default() };
     let text = complaint_about(others, device()).unwrap();
-    assert!(
-        text.contains("the configured plugin libfoo-rdmav65.so (like 1 more) is missing"),
-        "{text}"
-    );
+    assert!(text.contains("the configured plugin foo (like 1 more) is missing"), "{text}");
 
     // The user took the file away.
     assert_eq!(complaint_about(Machine::default(), device()), None);
