@@ -1,5 +1,6 @@
-//! Whether a shared object is whole. dlopen(3) maps what the headers promise and dies of SIGBUS
-//! when the file ends before that. A pure function on foreign bytes.
+//! Shared objects (elf(5)), as pure functions on foreign bytes: whether one is whole (dlopen(3) maps
+//! what the headers promise and dies of SIGBUS when the file ends before that), and which functions
+//! it takes from others.
 
 use core::ops::Range;
 
@@ -7,6 +8,10 @@ use core::ops::Range;
 pub(crate) const HEAD: usize = 4096;
 /// `PT_LOAD`: a segment that is mapped.
 const LOAD: u32 = 1;
+/// `SHT_DYNSYM`: a section with the symbols for the dynamic linker.
+const DYNAMIC_SYMBOLS: u32 = 11;
+/// The longest name of a symbol that is looked at, in bytes.
+const LONGEST_NAME: usize = 256;
 
 fn bytes_at<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
     bytes.get(offset..)?.first_chunk().copied()
@@ -18,11 +23,56 @@ pub(crate) fn is_cut_off(head: &[u8], length: u64) -> bool {
     segments(head).is_some_and(|mut segments| segments.any(|segment| segment.end > length))
 }
 
+/// Whether this is the start of a 64-bit ELF file in this machine's byte order.
+fn is_elf(head: &[u8]) -> bool {
+    const ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
+    head.starts_with(&[0x7f, b'E', b'L', b'F', 2, ORDER])
+}
+
+/// The names that a shared object takes from others, without their versions; none if its section of
+/// symbols cannot be found.
+pub(crate) fn imports(file: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let (symbols, names) = dynamic_symbols(file).unwrap_or_default();
+    symbols.chunks_exact(24).filter_map(move |symbol| {
+        // Undefined is what is in no section.
+        let is_undefined = bytes_at(symbol, 6)? == [0, 0];
+        let name = names.get(u32::from_ne_bytes(bytes_at(symbol, 0)?) as usize..)?;
+        let name = name.get(..LONGEST_NAME).unwrap_or(name);
+        let name = name.get(..name.iter().position(|byte| *byte == 0)?)?;
+        (is_undefined && !name.is_empty()).then_some(name)
+    })
+}
+
+/// The symbols for the dynamic linker and their names.
+fn dynamic_symbols(file: &[u8]) -> Option<(&[u8], &[u8])> {
+    if !is_elf(file) {
+        return None;
+    }
+    let table = usize::try_from(u64::from_ne_bytes(bytes_at(file, 40)?)).ok()?;
+    let entry_size = u16::from_ne_bytes(bytes_at(file, 58)?);
+    // Sections do not overlap, so that there are not more of them than fit into the file.
+    let entry_size = Some(usize::from(entry_size)).filter(|size| *size >= 64)?;
+    let count = usize::from(u16::from_ne_bytes(bytes_at(file, 60)?));
+    let section = |index: usize| -> Option<&[u8; 64]> {
+        let offset = table.checked_add(index.checked_mul(entry_size)?)?;
+        file.get(offset..)?.first_chunk()
+    };
+    let content = |section: &[u8; 64]| {
+        let number = |offset| usize::try_from(u64::from_ne_bytes(bytes_at(section, offset)?)).ok();
+        file.get(number(24)?..)?.get(..number(32)?)
+    };
+    let is_it = |section: &&[u8; 64]| {
+        bytes_at(*section, 4).map(u32::from_ne_bytes) == Some(DYNAMIC_SYMBOLS)
+    };
+    let symbols = (0..count).map_while(section).find(is_it)?;
+    let names = u32::from_ne_bytes(bytes_at(symbols, 40)?);
+    Some((content(symbols)?, content(section(usize::try_from(names).ok()?)?)?))
+}
+
 /// The parts of the file that are mapped, as far as `head` tells; nothing if it is no 64-bit ELF
 /// file in this machine's byte order (elf(5)).
 fn segments(head: &[u8]) -> Option<impl Iterator<Item = Range<u64>>> {
-    const ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
-    if !head.starts_with(&[0x7f, b'E', b'L', b'F', 2, ORDER]) {
+    if !is_elf(head) {
         return None;
     }
     let table = usize::try_from(u64::from_ne_bytes(bytes_at(head, 32)?)).ok()?;
@@ -41,9 +91,62 @@ fn segments(head: &[u8]) -> Option<impl Iterator<Item = Range<u64>>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::sys::tests::{ROUNDS, Random};
+
+    /// A file with nothing but symbols: some that it takes from others, and one that it has.
+    pub(crate) fn with_imports(names: &[&str]) -> Vec<u8> {
+        let mut strings = vec![0];
+        let mut symbols = vec![0; 24];
+        for (name, section) in names.iter().map(|name| (*name, 0u16)).chain([("own", 7)]) {
+            symbols.extend((strings.len() as u32).to_ne_bytes());
+            symbols.extend([0x12, 0]);
+            symbols.extend(section.to_ne_bytes());
+            symbols.extend([0; 16]);
+            strings.extend(name.as_bytes());
+            strings.push(0);
+        }
+        let table = 64 + symbols.len() + strings.len();
+        let header = |kind: u32, offset: usize, length: usize, link: u32| {
+            let mut header = [0; 64];
+            header[4..8].copy_from_slice(&kind.to_ne_bytes());
+            header[24..32].copy_from_slice(&offset.to_ne_bytes());
+            header[32..40].copy_from_slice(&length.to_ne_bytes());
+            header[40..44].copy_from_slice(&link.to_ne_bytes());
+            header
+        };
+        const ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
+        let mut file = vec![0x7f, b'E', b'L', b'F', 2, ORDER];
+        file.resize(64, 0);
+        file[40..48].copy_from_slice(&table.to_ne_bytes());
+        file[58..60].copy_from_slice(&64u16.to_ne_bytes());
+        file[60..62].copy_from_slice(&3u16.to_ne_bytes());
+        let sections = [
+            header(0, 0, 0, 0),
+            header(DYNAMIC_SYMBOLS, 64, symbols.len(), 2),
+            header(3, 64 + symbols.len(), strings.len(), 0),
+        ];
+        [file, symbols, strings, sections.concat()].concat()
+    }
+
+    #[test]
+    fn imports_are_undefined_symbols() {
+        let file = std::fs::read("/proc/self/exe").unwrap();
+        let found: Vec<_> = imports(&file).collect();
+        let has = |name: &str| found.contains(&name.as_bytes());
+        assert!(has("dlopen") && has("dladdr") && !has("symbol_of_nobody") && !has(""));
+        let file = with_imports(&["ibv_cmd_create_cq_ex2", "__verbs_log"]);
+        let expected = [&b"ibv_cmd_create_cq_ex2"[..], b"__verbs_log"];
+        assert_eq!(imports(&file).collect::<Vec<_>>(), expected);
+        // A name without an end, and files without symbols.
+        let long = with_imports(&[&"x".repeat(LONGEST_NAME), "y"]);
+        assert_eq!(imports(&long).collect::<Vec<_>>(), [b"y"]);
+        for length in 0..file.len() {
+            assert!(imports(&file[..length]).count() <= 2);
+        }
+        assert_eq!(imports(&[0xff; 4096]).count(), 0);
+    }
 
     #[test]
     fn this_program_is_whole() {
@@ -77,5 +180,12 @@ mod tests {
             cut_off += usize::from(is_cut_off(&head, file.len() as u64));
         }
         assert!(cut_off < ROUNDS / 10);
+        let mut symbols = 0;
+        for _ in 0..ROUNDS {
+            let mut file = with_imports(&["ibv_cmd_create_cq_ex2", "__verbs_log", "malloc"]);
+            random.mutate(&mut file);
+            symbols += imports(&file).inspect(|name| assert!(!name.contains(&0))).count();
+        }
+        assert!(symbols > ROUNDS / 10);
     }
 }
