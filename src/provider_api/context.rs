@@ -12,7 +12,7 @@ use crate::cmd;
 use crate::discovery;
 use crate::log::log;
 use crate::provider_api::private_abi::{Layout, public_context};
-use crate::provider_api::{ContextPrivate, DEFAULT_OPS, member, ops, private, registry};
+use crate::provider_api::{ContextPrivate, DEFAULT_OPS, live, member, ops, private, registry};
 use crate::sys::errno::{Errno, Result, ReturnPointer, keep_errno};
 
 /// Allocates a provider's context and prepares the part of it that the library knows.
@@ -102,6 +102,7 @@ pub(crate) unsafe fn init(
         member!(context, priv_).write(Box::into_raw(Box::new(private)).cast());
         ops::set_ops(context, &DEFAULT_OPS);
     }
+    live::add(context);
 }
 
 /// Undoes [`_verbs_init_and_alloc_context`] but for the memory, which is the provider's.
@@ -118,6 +119,7 @@ export_private!(fn verbs_uninit_context::<ABI>(context: *mut verbs_context));
 ///
 /// `context` must be a set-up context, used for the last time.
 pub(crate) unsafe fn uninit(context: *mut ibv_context) {
+    live::remove(context);
     // SAFETY: the caller's promise.
     unsafe {
         let private = member!(context, priv_);

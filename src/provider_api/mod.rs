@@ -8,6 +8,7 @@ pub(crate) mod context;
 mod cq;
 mod defaults;
 mod dmabuf_heap;
+pub(crate) mod live;
 mod log;
 mod memory;
 mod ops;
@@ -19,6 +20,7 @@ mod tests;
 
 pub(crate) use cq::init_cq;
 pub(crate) use defaults::DEFAULT_OPS;
+pub(crate) use live::end_op;
 #[cfg(test)]
 pub(crate) use ops::set_ops;
 pub(crate) use private::{

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::provider_api::call_op;
+use crate::provider_api::{call_op, end_op};
 use crate::sys::errno::{Result, ReturnPointer, from_null};
 use crate::verbs::report;
 
@@ -31,7 +31,7 @@ unsafe fn create(pd: *mut ibv_pd, attr: *mut ibv_ah_attr) -> Result<*mut ibv_ah>
 /// Destroys an address handle. Returns 0 or an error number. `ibv_destroy_ah(3)`
 pub(crate) unsafe extern "C" fn ibv_destroy_ah(ah: *mut ibv_ah) -> c_int {
     // SAFETY: the caller passes an address handle and uses it no more.
-    report(unsafe { call_op!((*ah).context, destroy_ah(ah)) })
+    report(unsafe { end_op!((*ah).context, destroy_ah(ah)) })
 }
 export!(ibv_destroy_ah @@ "IBVERBS_1.1");
 

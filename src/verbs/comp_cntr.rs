@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::provider_api::call_op;
+use crate::provider_api::{call_op, end_op};
 use crate::sys::errno::{ReturnPointer, from_null};
 use crate::verbs::report;
 
@@ -22,7 +22,7 @@ export!(ibv_create_comp_cntr @@ "IBVERBS_1.18");
 /// `ibv_destroy_comp_cntr(3)`
 unsafe extern "C" fn ibv_destroy_comp_cntr(counter: *mut ibv_comp_cntr) -> c_int {
     // SAFETY: the caller passes a counter and uses it no more.
-    report(unsafe { call_op!((*counter).context, destroy_comp_cntr(counter)) })
+    report(unsafe { end_op!((*counter).context, destroy_comp_cntr(counter)) })
 }
 export!(ibv_destroy_comp_cntr @@ "IBVERBS_1.18");
 

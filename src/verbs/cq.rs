@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::provider_api::{call_op, init_cq};
+use crate::provider_api::{call_op, end_op, init_cq};
 use crate::sys::errno::{Result, ReturnPointer, from_null};
 use crate::verbs::comp_channel::count_cqs;
 use crate::verbs::{refuse, report};
@@ -78,7 +78,7 @@ pub(crate) unsafe extern "C" fn ibv_destroy_cq(cq: *mut ibv_cq) -> c_int {
     // SAFETY: the caller passes a CQ and uses it no more; the channel outlives it, as it counts it.
     unsafe {
         let channel = (*cq).channel;
-        let status = call_op!((*cq).context, destroy_cq(cq));
+        let status = end_op!((*cq).context, destroy_cq(cq));
         if status == 0 && !channel.is_null() {
             count_cqs(channel, |count| count.wrapping_sub(1));
         }

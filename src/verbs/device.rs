@@ -6,7 +6,9 @@ use core::ptr;
 use crate::abi::export::{export, export_private};
 use crate::abi::*;
 use crate::discovery;
+use crate::provider_api::live;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::verbs::report;
 
 /// The devices that there are now, as an array that ends with NULL and that
 /// [`ibv_free_device_list`] frees; `num`, unless NULL, gets their number. NULL with `errno` on
@@ -99,8 +101,12 @@ unsafe extern "C" fn verbs_open_device(
 }
 export_private!(verbs_open_device);
 
-/// Closes a context. Objects that were made in it must be gone. Returns 0. `ibv_close_device(3)`
+/// Closes a context. Objects that were made in it must be gone. Returns 0, or EBADF if it is closed
+/// already and that can be told. `ibv_close_device(3)`
 pub(crate) unsafe extern "C" fn ibv_close_device(context: *mut ibv_context) -> c_int {
+    if !live::is_live(context) {
+        return report(live::too_late("ibv_close_device"));
+    }
     // SAFETY: the caller passes an open context for the last time.
     unsafe { discovery::close(context) };
     0

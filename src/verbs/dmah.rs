@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::provider_api::call_op;
+use crate::provider_api::{call_op, end_op};
 use crate::sys::errno::{ReturnPointer, from_null};
 use crate::verbs::report;
 
@@ -21,7 +21,7 @@ export!(ibv_alloc_dmah @@ "IBVERBS_1.15");
 /// Frees a DMA handle. Returns 0 or an error number. `ibv_dealloc_dmah(3)`
 unsafe extern "C" fn ibv_dealloc_dmah(dmah: *mut ibv_dmah) -> c_int {
     // SAFETY: the caller passes a DMA handle and uses it no more.
-    report(unsafe { call_op!((*dmah).context, dealloc_dmah(dmah)) })
+    report(unsafe { end_op!((*dmah).context, dealloc_dmah(dmah)) })
 }
 export!(ibv_dealloc_dmah @@ "IBVERBS_1.15");
 

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::provider_api::call_op;
+use crate::provider_api::{call_op, end_op};
 use crate::sys::errno::{Result, ReturnPointer, from_null};
 use crate::verbs::report;
 
@@ -28,7 +28,7 @@ unsafe fn allocate(context: *mut ibv_context) -> Result<*mut ibv_pd> {
 /// in the PD still exists. `ibv_dealloc_pd(3)`
 pub(crate) unsafe extern "C" fn ibv_dealloc_pd(pd: *mut ibv_pd) -> c_int {
     // SAFETY: the caller passes a PD and uses it no more.
-    report(unsafe { call_op!((*pd).context, dealloc_pd(pd)) })
+    report(unsafe { end_op!((*pd).context, dealloc_pd(pd)) })
 }
 export!(ibv_dealloc_pd @@ "IBVERBS_1.1");
 

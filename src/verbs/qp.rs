@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::cmd;
-use crate::provider_api::call_op;
+use crate::provider_api::{call_op, end_op};
 use crate::sys::errno::{Errno, ReturnPointer, from_null};
 use crate::verbs::report;
 
@@ -68,7 +68,7 @@ unsafe fn note_state(qp: *mut ibv_qp, attr: *const ibv_qp_attr, mask: c_int) {
 /// `ibv_destroy_qp(3)`
 pub(crate) unsafe extern "C" fn ibv_destroy_qp(qp: *mut ibv_qp) -> c_int {
     // SAFETY: the caller passes a QP and uses it no more.
-    report(unsafe { call_op!((*qp).context, destroy_qp(qp)) })
+    report(unsafe { end_op!((*qp).context, destroy_qp(qp)) })
 }
 export!(ibv_destroy_qp @@ "IBVERBS_1.1");
 

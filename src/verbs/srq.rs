@@ -5,7 +5,7 @@ use core::ptr;
 
 use crate::abi::export::export;
 use crate::abi::*;
-use crate::provider_api::call_op;
+use crate::provider_api::{call_op, end_op};
 use crate::sys::errno::{Result, ReturnPointer, from_null};
 use crate::verbs::report;
 
@@ -56,7 +56,7 @@ export!(ibv_query_srq @@ "IBVERBS_1.1");
 /// a QP uses it. `ibv_destroy_srq(3)`
 pub(crate) unsafe extern "C" fn ibv_destroy_srq(srq: *mut ibv_srq) -> c_int {
     // SAFETY: the caller passes an SRQ and uses it no more.
-    report(unsafe { call_op!((*srq).context, destroy_srq(srq)) })
+    report(unsafe { end_op!((*srq).context, destroy_srq(srq)) })
 }
 export!(ibv_destroy_srq @@ "IBVERBS_1.1");
 

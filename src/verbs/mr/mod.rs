@@ -8,7 +8,7 @@ use core::ffi::{c_int, c_uint, c_void};
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::fork;
-use crate::provider_api::call_op;
+use crate::provider_api::{call_op, end_op};
 use crate::sys::errno::{Errno, Result, ReturnPointer, from_null};
 use crate::uapi::*;
 use crate::verbs::{refuse, report};
@@ -288,7 +288,7 @@ pub(crate) unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
             mr.cast::<verbs_mr>().read();
         // The memory of the region may be that of another one as soon as the provider frees it.
         let device_start = device_address::forget(mr);
-        let status = call_op!(context, dereg_mr(mr.cast()));
+        let status = end_op!(context, dereg_mr(mr.cast()));
         if status != 0 {
             if let Some(start) = device_start {
                 // There was room before.
