@@ -55,8 +55,9 @@ pub(super) fn register(private_abi: u32, ops: *const verbs_device_ops) {
 /// Says which layout of its private ABI a provider has. For the time between its registration and
 /// its first device.
 pub(crate) fn set_layout(ops: *const verbs_device_ops, layout: &'static Layout) {
-    let drivers = &mut REGISTRY.lock().drivers;
-    if let Some(driver) = drivers.iter_mut().find(|driver| driver.ops == ops) {
+    let mut registry = REGISTRY.lock();
+    registry.unlisted.retain(|unlisted| unlisted.ops != ops);
+    if let Some(driver) = registry.drivers.iter_mut().find(|driver| driver.ops == ops) {
         driver.layout = Some(layout);
     }
 }

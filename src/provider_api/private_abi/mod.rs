@@ -6,12 +6,12 @@
 //! [`Layout`] of the structs that plugins allocate, the symbol that plugins register with, and
 //! entries for the functions whose prototype is another.
 
-use core::mem::transmute;
+use core::mem::{offset_of, transmute};
 use core::ops::RangeInclusive;
 use core::ptr;
 
 use crate::abi::*;
-use crate::provider_api::{OpIndex, member};
+use crate::provider_api::{OpIndex, member, op_index};
 
 /// Releases of rdma-core whose plugins agree with the library in every struct and prototype. A
 /// private ABI can have several: its number was not always changed with its structs.
@@ -30,10 +30,29 @@ pub(crate) struct Layout {
     pub(crate) port_attr_size: usize,
     /// `ibv_cmd_reg_dmabuf_mr` has its last argument, `driver`.
     pub(crate) dmabuf_mr_has_driver: bool,
-    /// Operations of the newest private ABI that this one's `verbs_context_ops` lacks, in the order
-    /// of that table. The others are in the same order in all.
-    pub(crate) absent_ops: &'static [OpIndex],
 }
+
+/// The operations that the first release served does not have, and the release that added each. A
+/// table of operations is in alphabetical order in every release.
+const ADDED_OPS: &[(u32, OpIndex)] = &[
+    (59, op_index!(alloc_dmah)),
+    (59, op_index!(dealloc_dmah)),
+    (59, op_index!(reg_mr_ex)),
+    (62, op_index!(dm_export_dmabuf_fd)),
+    (62, op_index!(query_port_speed)),
+    (64, op_index!(alloc_buf)),
+    (64, op_index!(free_buf)),
+    (65, op_index!(create_comp_cntr)),
+    (65, op_index!(destroy_comp_cntr)),
+    (65, op_index!(inc_comp_cntr)),
+    (65, op_index!(inc_err_comp_cntr)),
+    (65, op_index!(qp_attach_comp_cntr)),
+    (65, op_index!(query_comp_cntr_caps)),
+    (65, op_index!(read_comp_cntr)),
+    (65, op_index!(read_err_comp_cntr)),
+    (65, op_index!(set_comp_cntr)),
+    (65, op_index!(set_err_comp_cntr)),
+];
 
 /// The list of private ABIs. A new one is a file, its name here and a line in
 /// [`export_private`](crate::abi::export::export_private).
@@ -65,6 +84,13 @@ pub(crate) fn layout(private_abi: u32, release: u32) -> Option<&'static Layout> 
     layouts_of(private_abi).find(|layout| layout.releases.contains(&release))
 }
 
+// The newest is what the types say.
+const _: () = {
+    assert!(NEWEST.context_offset == offset_of!(verbs_context, context));
+    assert!(NEWEST.qp_tail == offset_of!(verbs_qp, comp_mask));
+    assert!(NEWEST.port_attr_size == size_of::<ibv_port_attr>());
+};
+
 impl Layout {
     /// Size of `verbs_context` in bytes.
     pub(crate) const fn context_size(&self) -> usize {
@@ -76,6 +102,12 @@ impl Layout {
         offset + self.context_offset >= NEWEST.context_offset
     }
 
+    /// Whether `verbs_context_ops` has an operation of the newest one.
+    fn has_op(&self, index: usize) -> bool {
+        let oldest = *self.releases.start();
+        ADDED_OPS.iter().all(|(since, op)| *since <= oldest || op.get() != index)
+    }
+
     /// A table of operations of this layout as one of the newest.
     ///
     /// # Safety
@@ -84,10 +116,9 @@ impl Layout {
     pub(crate) unsafe fn newest_ops(&self, given: *const verbs_context_ops) -> verbs_context_ops {
         let mut ops: Ops = [None; OPS];
         let mut next = given.cast::<Option<unsafe extern "C" fn()>>();
-        let mut absent = self.absent_ops.iter().peekable();
         for (index, op) in ops.iter_mut().enumerate() {
-            if absent.next_if(|absent| absent.get() == index).is_none() {
-                // SAFETY: the caller's promise: a pointer for each operation that is not absent.
+            if self.has_op(index) {
+                // SAFETY: the caller's promise: a pointer for each operation that there is.
                 unsafe {
                     *op = next.read();
                     next = next.add(1);

@@ -8,7 +8,7 @@ use super::{Layout, v64};
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::cmd;
-use crate::provider_api::{OpIndex, op_index, registry};
+use crate::provider_api::registry;
 use crate::uapi::ib_uverbs_ex_create_qp_resp;
 
 pub(super) const LAYOUTS: &[Layout] = &[
@@ -16,48 +16,14 @@ pub(super) const LAYOUTS: &[Layout] = &[
         private_abi: 59,
         releases: 59..=61,
         context_offset: 344,
-        absent_ops: ABSENT_OPS_59,
         ..v64::LAYOUTS[0]
     },
     Layout {
         private_abi: 59,
         releases: 62..=63,
         context_offset: 352,
-        absent_ops: ABSENT_OPS_62,
         ..v64::LAYOUTS[0]
     },
-];
-
-const ABSENT_OPS_59: &[OpIndex] = &[
-    op_index!(alloc_buf),
-    op_index!(create_comp_cntr),
-    op_index!(destroy_comp_cntr),
-    op_index!(dm_export_dmabuf_fd),
-    op_index!(free_buf),
-    op_index!(inc_comp_cntr),
-    op_index!(inc_err_comp_cntr),
-    op_index!(qp_attach_comp_cntr),
-    op_index!(query_comp_cntr_caps),
-    op_index!(query_port_speed),
-    op_index!(read_comp_cntr),
-    op_index!(read_err_comp_cntr),
-    op_index!(set_comp_cntr),
-    op_index!(set_err_comp_cntr),
-];
-
-const ABSENT_OPS_62: &[OpIndex] = &[
-    op_index!(alloc_buf),
-    op_index!(create_comp_cntr),
-    op_index!(destroy_comp_cntr),
-    op_index!(free_buf),
-    op_index!(inc_comp_cntr),
-    op_index!(inc_err_comp_cntr),
-    op_index!(qp_attach_comp_cntr),
-    op_index!(query_comp_cntr_caps),
-    op_index!(read_comp_cntr),
-    op_index!(read_err_comp_cntr),
-    op_index!(set_comp_cntr),
-    op_index!(set_err_comp_cntr),
 ];
 
 /// Called by a plugin's constructor. `driver.h: verbs_register_driver`
