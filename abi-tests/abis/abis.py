@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""Plugins of every private ABI: compiles them, runs a program that calls every verb through each,
+and compares the transcript, line by line, with expected.txt.
+
+usage: abis.py compile FOLDER
+       abis.py fake FOLDER LIBRARY [--only RELEASE]... [--keep RESULTS]
+       abis.py real FOLDER LIBRARY [--only RELEASE]... [--keep RESULTS]
+
+FOLDER holds what was compiled. LIBRARY is a folder with the libibverbs.so.1 under test, or "" for
+the installed one, which knows release 65 alone. With `fake` no kernel with RDMA is needed, but root,
+and a root file system and a mount namespace that are thrown away: one kernel of the program accepts
+everything, another one nothing. `real` is for the virtual machine.
+"""
+
+import argparse
+import difflib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PLUGINS = "/usr/lib/x86_64-linux-gnu/libibverbs"
+CONFIGURATION = "/etc/libibverbs.d"
+FLAGS = ["-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O1", "-g"]
+
+# A release of each layout: its private ABI, and a file that is installed with it.
+RELEASES = {
+    39: (34, "librdmacm.so.1.3.39.0"),
+    44: (34, "libibverbs.so.1.14.44.0"),
+    47: (34, "libmlx5.so.1.24.47.0"),
+    50: (34, "librdmacm.so.1.3.50.0"),
+    53: (34, "libibumad.so.3.2.53.0"),
+    55: (34, "librdmacm.so.1.3.55.0"),
+    57: (57, None),
+    60: (59, "librdmacm.so.1.3.60.0"),
+    63: (59, "libibverbs.so.1.16.63.0"),
+    64: (64, None),
+    65: (65, None),
+}
+
+
+def run(*command, **more):
+    """Runs a command that has to succeed."""
+    subprocess.run(command, check=True, **more)
+
+
+def names_of(abi):
+    """The names in the version node of a private ABI."""
+    text = open(f"{HERE}/../exports.txt", encoding="ascii").read()
+    return re.findall(rf"^(\w+)@+IBVERBS_PRIVATE_{abi} ", text, re.MULTILINE)
+
+
+def compile_plugin(folder, release):
+    """Compiles the plugin of a release, against a library of nothing but that release's names."""
+    abi, _ = RELEASES[release]
+    place = f"{folder}/{release}"
+    os.makedirs(place, exist_ok=True)
+    names = names_of(abi)
+    with open(f"{place}/names.map", "w", encoding="ascii") as file:
+        file.write(f"IBVERBS_PRIVATE_{abi} {{ global: {'; '.join(names)}; local: *; }};\n")
+    with open(f"{place}/names.c", "w", encoding="ascii") as file:
+        for name in names:
+            value = "_Bool {};" if name == "verbs_allow_disassociate_destroy" else "void {}(void) {{}}"
+            file.write(value.format(name) + "\n")
+    run("gcc", "-w", "-shared", "-fPIC", "-fno-builtin", "-nostdlib", "-Wl,-soname,libibverbs.so.1",
+        f"-Wl,--version-script={place}/names.map", "-o", f"{place}/libibverbs.so",
+        f"{place}/names.c")
+    sources = [f"{HERE}/plugin/{name}" for name in sorted(os.listdir(f"{HERE}/plugin"))
+               if name.endswith(".c")]
+    run("gcc", *FLAGS, f"-DRELEASE={release}", "-shared", "-fPIC", "-fvisibility=hidden",
+        "-o", f"{place}/libabi-rdmav{abi}.so", *sources, f"-L{place}", "-libverbs")
+
+
+def compile_all(folder):
+    """Compiles the program and the plugin of each release."""
+    os.makedirs(folder, exist_ok=True)
+    parts = [f"{HERE}/program/{name}" for name in sorted(os.listdir(f"{HERE}/program"))
+             if name.endswith(".c")]
+    run("gcc", *FLAGS, "-rdynamic", "-o", f"{folder}/verbs", *parts, f"{HERE}/transcript.c",
+        f"{HERE}/fake_kernel.c", "-libverbs", "-ldl")
+    for release in RELEASES:
+        compile_plugin(folder, release)
+
+
+def expected(release, kernel):
+    """The transcript that a release is to give.
+
+    A line of expected.txt may begin with a condition in brackets: [59+] for releases from 59 on,
+    [-58] for those up to 58, both with a comma between them; [fake] is not for a real kernel.
+    """
+    lines = []
+    for line in open(f"{HERE}/expected.txt", encoding="utf-8").read().splitlines():
+        if line.startswith("#"):
+            continue
+        match = re.match(r"\[([^]]*)\]", line)
+        if match:
+            line = line[match.end():]
+            if not all(holds(condition, release, kernel) for condition in match[1].split(",")):
+                continue
+        lines.append(line)
+    return lines if kernel == "fake" else without_kernel(lines)
+
+
+def holds(condition, release, kernel):
+    """Whether a condition holds."""
+    if condition == "fake":
+        return kernel != "real"
+    if condition.endswith("+"):
+        return release >= int(condition[:-1])
+    return release <= int(condition[1:])
+
+
+def without_kernel(lines):
+    """The lines of a transcript that do not depend on the kernel."""
+    return [line for line in lines if not line.startswith("    ")]
+
+
+def write(path, text):
+    """Writes a file, its folders too."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def fake_device():
+    """A device file for the device in sysfs, which is /dev/null; the program's kernel does the rest."""
+    run("mount", "-t", "tmpfs", "tmpfs", "/mnt")
+    os.mkdir("/mnt/dev")
+    run("mount", "--rbind", "/dev", "/mnt/dev")
+    run("mount", "-t", "tmpfs", "tmpfs", "/dev")
+    os.mkdir("/dev/infiniband")
+    for name, original in (("null", "null"), ("infiniband/uverbs0", "null"), ("urandom",) * 2):
+        open(f"/dev/{name}", "w", encoding="ascii").close()
+        run("mount", "--bind", f"/mnt/dev/{original}", f"/dev/{name}")
+
+
+def plug():
+    """Puts the device into sysfs."""
+    verbs, device = "/mnt/sys/class/infiniband_verbs", "/mnt/sys/class/infiniband/abi0"
+    for path, text in {
+        f"{verbs}/abi_version": "6", f"{verbs}/uverbs0/ibdev": "abi0",
+        f"{verbs}/uverbs0/abi_version": "3", f"{verbs}/uverbs0/dev": "1:3",
+        f"{device}/node_type": "1: CA", f"{device}/node_guid": "0011:2233:4455:6677",
+        f"{device}/fw_ver": "1.2.3", f"{device}/device/modalias": "",
+    }.items():
+        write(path, text + "\n")
+
+
+def install(folder, release):
+    """Puts a release's plugin, and a file that tells its release, where plugins are."""
+    abi, evidence = RELEASES[release]
+    for place in (PLUGINS, CONFIGURATION):
+        shutil.rmtree(place)
+        os.mkdir(place)
+    shutil.copy(f"{folder}/{release}/libabi-rdmav{abi}.so", PLUGINS)
+    write(f"{CONFIGURATION}/abi.driver", "driver abi\n")
+    return f"{PLUGINS}/{evidence}" if evidence else None
+
+
+def transcript(folder, library, kernel, more):
+    """Runs the program; its lines."""
+    env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "EXPORTS": f"{HERE}/../exports.txt",
+           "VERBS_LOG_LEVEL": "3", "VERBS_LOG_FILE": "/tmp/abis.log", **more}
+    if kernel != "real":
+        plug()
+        env["SYSFS_PATH"] = "/mnt/sys"
+    if library:
+        env["LD_LIBRARY_PATH"] = library
+    if os.path.exists("/tmp/abis.log"):
+        os.unlink("/tmp/abis.log")
+    try:
+        done = subprocess.run(
+            [f"{folder}/verbs", kernel], env=env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
+        )
+        lines, how = done.stdout.decode(errors="replace").splitlines(), done.returncode
+    except subprocess.TimeoutExpired as error:
+        lines, how = (error.stdout or b"").decode(errors="replace").splitlines(), "no end after 60 s"
+    lines.append(f"exit status {how}")
+    return lines
+
+
+def problems(args, release, kernel, told):
+    """What is wrong with a release's run, its name, and how long its transcript is.
+
+    What tells the library the release is a "file" beside the plugin, the number `told`, or nothing
+    but the functions that the plugin "imports".
+    """
+    evidence = install(args.folder, release)
+    more = {}
+    if isinstance(told, int):
+        more["IBVERBS_RS_PLUGIN_RELEASE"] = str(told)
+    elif evidence and told == "file":
+        write(evidence, "")
+    lines = transcript(args.folder, args.library, kernel, more)
+    label = f"{release}-{kernel}-{told}"
+    if args.keep:
+        write(f"{args.keep}/{label}.txt", "".join(line + "\n" for line in lines))
+    if kernel != "fake":
+        lines = without_kernel(lines)
+    wanted = expected(release, kernel) + ["exit status 0"]
+    found = list(difflib.unified_diff(wanted, lines, "expected", "got", lineterm="", n=3))[2:]
+    log = ""
+    if os.path.exists("/tmp/abis.log"):
+        log = open("/tmp/abis.log", encoding="utf-8", errors="replace").read()
+    if args.keep:
+        write(f"{args.keep}/{label}.log", log)
+    if f"a line of release {release}\n" not in log or "never to be seen" in log:
+        found.append("the log has not what the plugin wrote into it")
+    return label, found, len(lines)
+
+
+# Releases that are known by functions that only their plugins import, without a file beside them.
+IMPORTS_TELL = (63,)
+
+# Plugins that are taken for those of another release: the library does what that one wants, and
+# the test has to notice. The first two have a shorter queue pair, the third a shorter port, the
+# fourth a shorter context; the last one gives no eighth argument.
+WRONG = {39: 44, 44: 47, 47: 50, 60: 63, 53: 55}
+
+
+def main():
+    """Does what the arguments say."""
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("what", choices=("compile", "fake", "real"))
+    parser.add_argument("folder")
+    parser.add_argument("library", nargs="?", default="")
+    parser.add_argument("--only", action="append", type=int, default=[])
+    parser.add_argument("--keep")
+    args = parser.parse_args()
+    if args.what == "compile":
+        compile_all(args.folder)
+        return 0
+    if args.what == "real":
+        # One device is enough, and tells less.
+        subprocess.run(["rdma", "link", "delete", "rxe1"], check=False)
+    else:
+        fake_device()
+    failed = passed = 0
+    kept = tempfile.mkdtemp()
+    for place in (CONFIGURATION, PLUGINS):
+        shutil.copytree(place, kept + place, symlinks=True)
+    for release, (_, evidence) in RELEASES.items():
+        if args.only and release not in args.only or not args.library and release != 65:
+            continue
+        runs = [(args.what, "file" if evidence else "imports")]
+        if evidence:
+            runs.append((args.what, release))
+        if args.what == "fake":
+            runs.append(("refusing", runs[0][1]))
+            if release in IMPORTS_TELL:
+                runs.append(("fake", "imports"))
+            if release in WRONG:
+                runs.append(("fake", WRONG[release]))
+        for kernel, told in runs:
+            label, found, count = problems(args, release, kernel, told)
+            if told in WRONG.values() and told != release:
+                found = [] if found else ["nothing noticed that the layout is another one's"]
+            print(f"{'FAIL' if found else 'ok':5} {label:20} {count} lines", flush=True)
+            for line in found[:60]:
+                print(f"      {line}", flush=True)
+            failed, passed = failed + bool(found), passed + (not found)
+    for place in (CONFIGURATION, PLUGINS):
+        shutil.rmtree(place)
+        shutil.copytree(kept + place, place, symlinks=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,50 @@
+/*
+ * What the program and the plugin share: one transcript of what was called with what, in which
+ * everything goes by names, because addresses, handles and file descriptors differ from run to run.
+ *
+ * A line without indentation is a public verb that the program calls, with two spaces in front it
+ * is a function of the plugin that the library called or what the verb gave, with four it is what
+ * went to the kernel or came from there. The last kind is compared only if the kernel accepts all.
+ */
+#ifndef ABI_TESTS_TRANSCRIPT_H
+#define ABI_TESTS_TRANSCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ibv_context;
+struct ibv_device;
+
+/*
+ * Whether the kernel of fake_kernel.c answers, and whether the kernel may refuse commands, as one
+ * with an rxe device does. The fake one refuses all of them then, but for those of contexts.
+ */
+extern bool fake_kernel, may_refuse;
+
+/* Prints a line. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Gives `size` bytes from an address on a name, takes it back, and looks one up: "NULL", "?". */
+void give_name(const void *address, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void take_name(const void *address);
+const char *name_of(const void *address);
+
+/* An errno value as text: "0", "EINVAL". */
+const char *error_text(int error);
+
+/* What the plugin can do beside its operations; it puts it there when it is loaded. */
+struct plugin_calls {
+	int release, private_abi;
+	/* Calls what no operation calls of the functions of its version node. */
+	void (*private_functions)(struct ibv_context *context);
+	/* Opens a device through verbs_open_device. */
+	struct ibv_context *(*open)(struct ibv_device *device, void *private_data);
+	/* Looks whether anything outside of its objects was written to. */
+	void (*check)(void);
+};
+
+extern const struct plugin_calls *plugin_calls;
+
+#endif
