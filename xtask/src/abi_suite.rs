@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::error::{Context, Error, Result};
-use crate::paths;
 use crate::sh::Cmd;
 use crate::vm::{Suite, Vm, chroot};
+use crate::{abi_plugins, paths};
 
 /// What `cargo xtask vm abi` can do.
 const USAGE: &str = "\
@@ -42,7 +42,7 @@ compile() {
 if [ -n "$1" ]; then
     compile "$1"
 else
-    find . -name '*.c' -printf '%P\0' | xargs -0 -n1 -P2 sh "$0"
+    find . -path ./abis -prune -o -name '*.c' -printf '%P\0' | xargs -0 -n1 -P2 sh "$0"
 fi
 "#;
 
@@ -64,6 +64,9 @@ impl AbiRun {
     pub(crate) fn run(&self) -> Result<String> {
         let share = paths::scratch("abi")?;
         compile(&share)?;
+        if self.library.is_some() {
+            abi_plugins::compile(&share)?;
+        }
         let mut command = "python3 /share/abi-tests/run.py /share/programs /share/results".into();
         match &self.library {
             Some(library) => {
@@ -142,24 +145,10 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
 
 /// Copies the sources to `share` and compiles them there, with the tools and headers of forky.
 pub(crate) fn compile(share: &Path) -> Result<()> {
-    copy_folder(&paths::checkout().join("abi-tests"), &share.join("abi-tests"))?;
+    paths::copy_folder(&paths::checkout().join("abi-tests"), &share.join("abi-tests"))?;
     paths::write(&share.join("compile"), COMPILE)?;
     chroot::command(Suite::Forky, Some(share), &["sh".to_owned(), "/share/compile".to_owned()])?
         .timeout(Duration::from_secs(300))
         .run()
         .context(|| "cannot compile abi-tests".to_owned())
-}
-
-/// Copies a folder with all that is in it.
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
-    paths::make_dir(to.to_owned())?;
-    for path in paths::list(from)? {
-        let copy = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() {
-            copy_folder(&path, &copy)?;
-        } else {
-            paths::copy(&path, &copy)?;
-        }
-    }
-    Ok(())
 }

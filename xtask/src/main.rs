@@ -1,6 +1,7 @@
 //! The project's tasks: `cargo xtask <demo|test|bench|vm>`.
 
 mod abi_bench;
+mod abi_plugins;
 mod abi_suite;
 mod cache;
 mod demo;

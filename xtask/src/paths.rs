@@ -88,6 +88,20 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
         .context(|| format!("cannot copy {} to {}", from.display(), to.display()))
 }
 
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    make_dir(to.to_owned())?;
+    for path in list(from)? {
+        let target = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy_folder(&path, &target)?;
+        } else {
+            copy(&path, &target)?;
+        }
+    }
+    Ok(())
+}
+
 /// The files and folders in `dir`, sorted by name.
 pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(dir).context(|| format!("cannot list {}", dir.display()))?;

@@ -10,7 +10,8 @@ use crate::vm::Suite;
 use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
 use crate::{
-    abi_bench, abi_suite, dropin, fuzz, installed, matrix, packages, paths, symbols, tools, vm,
+    abi_bench, abi_plugins, abi_suite, dropin, fuzz, installed, matrix, packages, paths, symbols,
+    tools, vm,
 };
 
 /// All steps, in the order in which they run.
@@ -39,6 +40,12 @@ pub(super) const STEPS: &[Step] = &[
         run: loading,
     },
     Step { name: "Debian's programs here", needs: packages::FOR_VM, class: Class::Slow, run: here },
+    Step {
+        name: "plugins of every private ABI",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: private_abis,
+    },
     Step { name: "control path", needs: packages::FOR_VM, class: Class::Slow, run: control_path },
     // The longest first, so that what runs side by side ends at about the same time.
     machine("abi-tests", abi_tests),
@@ -179,6 +186,10 @@ fn bookworm_suite(ctx: &Ctx) -> Result<String> {
 
 fn without_device(ctx: &Ctx) -> Result<String> {
     abi_suite::without_device(&ctx.library)
+}
+
+fn private_abis(ctx: &Ctx) -> Result<String> {
+    abi_plugins::check(&ctx.library)
 }
 
 fn control_path(ctx: &Ctx) -> Result<String> {
