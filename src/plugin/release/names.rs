@@ -72,11 +72,11 @@ pub(super) fn release_in(file: &[u8]) -> Option<Named> {
 /// The release that the value of `IBVERBS_RS_PLUGIN_RELEASE` gives a provider: a list, separated by
 /// commas, of `NAME=44` and of `44` for all others. Of several numbers for all, the first that
 /// `fits` counts. The error is what was said of the provider and does not fit.
-pub(super) fn told<'a>(
-    value: &'a [u8],
+pub(super) fn told(
+    value: &[u8],
     is_name: impl Fn(&[u8]) -> bool,
     fits: impl Fn(u32) -> bool,
-) -> Result<Option<u32>, &'a [u8]> {
+) -> Result<Option<u32>, &[u8]> {
     let entries = || value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     let parse = |text: &[u8]| {
         let mut parts = text.split(|byte| *byte == b'.');

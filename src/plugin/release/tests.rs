@@ -81,10 +81,11 @@ const fn installed(
     Installed { system, directory, private_abi, version, providers, verbs, layout }
 }
 
-/// A link and the directories to it.
+/// Makes a link, and the directories to it, as a package does: over what was there.
 fn link(folder: &Folder, target: &str, name: &str) {
     let path = folder.path().join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let _ = std::fs::remove_file(&path);
     symlink(target, path).unwrap();
 }
 
@@ -186,20 +187,7 @@ fn releases_in_one_directory_keep_apart() {
     let (old, new) = (system("Debian 12"), system("Ubuntu 26.04"));
     old.install(&folder);
     let rxe = folder.path().join(old.plugin("rxe"));
-    // The libraries of a newer release take the links over.
-    for (name, _) in old.providers {
-        std::fs::remove_file(folder.path().join(format!("{DEBIAN}/lib{name}.so.1"))).unwrap();
-    }
-    for name in ["libibverbs.so.1", "librdmacm.so.1", "libibumad.so.3"] {
-        std::fs::remove_file(folder.path().join(DEBIAN).join(name)).unwrap();
-    }
-    for other in ["rxe", "siw", "bnxt_re", "irdma"] {
-        std::fs::remove_file(folder.path().join(old.plugin(other))).unwrap();
-        folder.write(&old.plugin(other), b"");
-    }
-    for name in ["libc.so.6"] {
-        std::fs::remove_file(folder.path().join(DEBIAN).join(name)).unwrap();
-    }
+    // The libraries of the newer release take the links over.
     new.install(&folder);
     assert_eq!(releases(decide(&rxe, 34, None)), Some((44, 44)));
     let rxe_59 = folder.path().join(new.plugin("rxe"));
@@ -321,7 +309,7 @@ fn nothing_to_see() {
     symlink("a", folder.path().join("b")).unwrap();
     assert!(decide(&folder.path().join("a"), 34, None).unwrap().is_guess);
     folder.write("librxe-rdmav34.so", b"");
-    let denied = std::os::unix::fs::PermissionsExt::from_mode(0);
+    let denied = std::os::unix::fs::PermissionsExt::from_mode(0o000);
     std::fs::set_permissions(folder.path().join("librxe-rdmav34.so"), denied).unwrap();
     assert!(decide(&folder.path().join("librxe-rdmav34.so"), 34, None).unwrap().is_guess);
     // No private ABI that there is.
