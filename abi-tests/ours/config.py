@@ -37,7 +37,8 @@ class Scenario:
     """What one scenario changes before the program runs, and what is expected of it.
 
     A function makes the changes on it: `env`, `arguments`, `user`, `limits`; `stdout`, and
-    `stderr`, a regular expression for each line; `alone` if only our library is to be run.
+    `stderr`, a regular expression for each line; `log`, one that is found in the file with the
+    log; `alone` if only our library is to be run.
     """
 
     def __init__(self, folder):
@@ -49,6 +50,7 @@ class Scenario:
         self.limits = {}
         self.stdout = GOOD
         self.stderr = []
+        self.log = None
         self.alone = False
 
     def path(self, name):
@@ -59,6 +61,19 @@ class Scenario:
         """What the name of a plugin of ours has to be so that the library finds its file."""
         shutil.copy(f"{PROGRAMS}/{name}.so", self.path(f"{name}-rdmav65.so"))
         return self.path(name)
+
+    def old_rxe(self, private_abi, place=PLUGINS):
+        """Installs a plugin for rxe that takes devices for another private ABI, and says so."""
+        os.makedirs(place, exist_ok=True)
+        path = f"{place}/librxe-rdmav{private_abi}.so"
+        shutil.copy(f"{PROGRAMS}/takes_{private_abi}.so", path)
+        self.alone = True
+        return path
+
+    def taken(self, private_abi):
+        """The devices belong to that plugin, which was loaded once."""
+        self.stdout = ["2 devices", "rxe0: EPROTO", "rxe1: EPROTO"]
+        self.stderr.append(f"private ABI {private_abi} loaded")
 
 
 def scenario(function):
@@ -105,7 +120,7 @@ def no_configuration_folder(it):
     shutil.rmtree(CONFIGURATION)
     it.stdout = NONE
     it.stderr = [
-        rf"libibverbs: Warning: device rxe{n} needs librxe-rdmav65.so, but there is no "
+        rf"libibverbs: Warning: device rxe{n} needs plugin rxe, but there is no "
         rf"{CONFIGURATION} .*ibverbs-providers.*"
         for n in (0, 1)
     ]
@@ -160,7 +175,8 @@ def the_plugin_is_missing(it):
     os.unlink(RXE)
     it.stdout = NONE
     it.stderr = [
-        rf"libibverbs: Warning: device rxe{n} needs librxe-rdmav65.so, which is missing.*"
+        rf"libibverbs: Warning: device rxe{n} needs plugin rxe, which is missing: .*"
+        rf"librxe-rdmavNN.so .*34.* in .*{PLUGINS}.*ibverbs-providers.*"
         for n in (0, 1)
     ]
 
@@ -171,7 +187,7 @@ def the_plugin_is_empty(it):
     write(RXE)
     it.stdout = NONE
     it.stderr = [
-        rf"libibverbs: Warning: device rxe{n} needs librxe-rdmav65.so, which cannot be loaded: "
+        rf"libibverbs: Warning: device rxe{n} needs plugin rxe, which cannot be loaded: "
         rf".*{RXE}.*"
         for n in (0, 1)
     ]
@@ -207,10 +223,147 @@ def the_plugin_is_of_another_release(it):
 
 
 @scenario
-def only_the_plugin_of_an_older_release_is_there(it):
-    os.rename(RXE, RXE.replace("rdmav65", "rdmav59"))
+def only_the_plugin_of_an_unknown_release_is_there(it):
+    os.rename(RXE, RXE.replace("rdmav65", "rdmav33"))
     it.stdout = NONE
-    it.stderr = [rf".*rxe{n} needs .*rdmav59.so is older than this library.*" for n in (0, 1)]
+    it.stderr = [rf".*rxe{n} needs .*rdmav33.so is older than this library.*" for n in (0, 1)]
+
+
+@scenario
+def only_the_plugin_of_a_later_release_is_there(it):
+    os.rename(RXE, RXE.replace("rdmav65", "rdmav66"))
+    it.stdout = NONE
+    it.stderr = [rf".*rxe{n} needs .*rdmav66.so is newer than this library.*" for n in (0, 1)]
+
+
+@scenario
+def plugins_of_several_releases(it):
+    for private_abi in (34, 57, 59):
+        it.old_rxe(private_abi)
+
+
+@scenario
+def plugins_of_several_releases_in_several_folders(it):
+    for private_abi in (34, 59):
+        it.old_rxe(private_abi, it.path("first"))
+    it.old_rxe(57, it.path("second"))
+    it.env["IBVERBS_RS_PLUGIN_PATH"] = f"{it.path('first')}:/nowhere:{it.path('second')}"
+
+
+@scenario
+def the_newest_of_older_releases(it):
+    os.unlink(RXE)
+    it.old_rxe(57)
+    it.old_rxe(59, it.path("first"))
+    it.env["IBVERBS_RS_PLUGIN_PATH"] = it.path("first")
+    it.taken(59)
+
+
+@scenario
+def the_newest_plugin_is_broken(it):
+    os.unlink(RXE)
+    write(RXE, "#!/bin/sh\n" * 1000)
+    write(RXE.replace("rdmav65", "rdmav59"))
+    it.old_rxe(57)
+    it.taken(57)
+
+
+@scenario
+def all_plugins_are_broken(it):
+    os.unlink(RXE)
+    write(RXE, "#!/bin/sh\n" * 1000)
+    write(RXE.replace("rdmav65", "rdmav34"))
+    it.stdout = NONE
+    it.stderr = [
+        rf".*rxe{n} needs .*cannot be loaded: .*{RXE}.*; .*rdmav34.so.*" for n in (0, 1)
+    ]
+
+
+@scenario
+def the_newest_plugin_is_for_another_kernel(it):
+    os.unlink(RXE)
+    shutil.copy(f"{PROGRAMS}/version.so", RXE)
+    it.old_rxe(57)
+    it.taken(57)
+
+
+@scenario
+def an_older_plugin_by_its_path(it):
+    it.env["RDMAV_DRIVERS"] = it.old_rxe(57, it.folder).removesuffix("-rdmav57.so")
+    it.taken(57)
+
+
+@scenario
+def an_older_plugin_on_the_library_path(it):
+    os.unlink(RXE)
+    it.old_rxe(57, it.folder)
+    it.env["LD_LIBRARY_PATH"] = it.folder
+    it.taken(57)
+
+
+@scenario
+def a_plugin_that_the_program_brings(it):
+    it.env["LD_PRELOAD"] = it.old_rxe(57, it.folder)
+    it.taken(57)
+
+
+@scenario
+def a_release_that_cannot_be_told(it):
+    os.unlink(RXE)
+    it.old_rxe(34)
+    it.taken(34)
+    it.stderr.append(
+        r"libibverbs: Warning: cannot tell of which rdma-core release provider takes "
+        r"\(.*librxe-rdmav34.so\) is.*IBVERBS_RS_PLUGIN_RELEASE=takes=.*"
+    )
+
+
+@scenario
+def a_release_that_the_user_tells(it):
+    os.unlink(RXE)
+    it.old_rxe(34)
+    it.env["IBVERBS_RS_PLUGIN_RELEASE"] = "mlx5=60,rxe=44.0"
+    it.taken(34)
+
+
+@scenario
+def a_release_that_the_user_tells_wrongly(it):
+    os.unlink(RXE)
+    it.old_rxe(34, f"{PLUGINS}/one")
+    write(f"{PLUGINS}/librdmacm.so.1.3.44.0")
+    it.env.update(IBVERBS_RS_PLUGIN_PATH=f"{PLUGINS}/one", IBVERBS_RS_PLUGIN_RELEASE="65")
+    it.taken(34)
+    it.stderr.append(r"libibverbs: Warning: IBVERBS_RS_PLUGIN_RELEASE says '65' of provider takes.*")
+
+
+@scenario
+def a_release_by_the_files_beside(it):
+    os.unlink(RXE)
+    it.old_rxe(34)
+    os.symlink("../libmlx5.so.1.24.44.0", f"{PLUGINS}/libmlx5-rdmav34.so")
+    it.env.update(VERBS_LOG_LEVEL="3", VERBS_LOG_FILE=it.path("log"))
+    it.taken(34)
+    it.log = r"private ABI 34 as in rdma-core 44 to 44, by .*libmlx5-rdmav34.so -> "
+
+
+@scenario
+def a_release_by_the_functions_of_the_plugin(it):
+    os.unlink(RXE)
+    it.old_rxe(59)
+    it.env.update(VERBS_LOG_LEVEL="3", VERBS_LOG_FILE=it.path("log"))
+    it.taken(59)
+    it.log = r"private ABI 59 as in rdma-core 62 to 63, by .*ibv_cmd_query_port_speed"
+
+
+@scenario
+def a_release_that_is_too_old(it):
+    os.unlink(RXE)
+    it.old_rxe(34)
+    os.symlink("../libmlx5.so.1.19.35.0", f"{PLUGINS}/libmlx5-rdmav34.so")
+    it.stdout = NONE
+    it.stderr = ["private ABI 34 loaded"] + [
+        r"libibverbs: Warning: .*provider takes .*is of rdma-core 35, which is too old.*"
+    ] * 2
 
 
 @scenario
@@ -242,6 +395,13 @@ def a_plugin_that_registers_twice_and_nonsense(it):
 @scenario
 def a_plugin_for_another_version(it):
     it.env["RDMAV_DRIVERS"] = it.plugin("version")
+
+
+@scenario
+def only_a_plugin_for_another_version(it):
+    os.unlink(RXE)
+    it.env["RDMAV_DRIVERS"] = it.plugin("version")
+    it.stdout = NONE
     it.stderr = [r"libibverbs: Warning: .*version supports versions 90 to 91.*older.*"] * 2
 
 
@@ -547,7 +707,7 @@ def a_setuid_program_ignores_its_environment(it):
     it.env.update(
         RDMAV_DRIVERS=it.plugin("nothing"), IBV_DRIVERS=it.plugin("nothing"),
         SYSFS_PATH="/nowhere", VERBS_LOG_LEVEL="4", VERBS_LOG_FILE=it.path("log"),
-        IBVERBS_RS_PLUGIN_PATH=it.folder,
+        IBVERBS_RS_PLUGIN_PATH=it.folder, IBVERBS_RS_PLUGIN_RELEASE="35",
     )
     it.alone = True
 
@@ -589,7 +749,7 @@ def run(it, ours):
     """Runs the program of a scenario; hands back its lines and how it ended."""
     env = {"PATH": os.environ["PATH"], "HOME": "/tmp", **it.env}
     if ours:
-        env["LD_LIBRARY_PATH"] = OURS
+        env["LD_LIBRARY_PATH"] = f"{OURS}:{env.get('LD_LIBRARY_PATH', '')}".rstrip(":")
     program = it.program if it.program.startswith("/") else f"{PROGRAMS}/{it.program}"
 
     def limit():
@@ -629,9 +789,12 @@ def problems(it):
             found.append(f"the original prints {theirs} ({how})")
     log = it.env.get("VERBS_LOG_FILE", "")
     if log.startswith(it.folder):
-        written = os.path.exists(log) and os.path.getsize(log) > 0
-        if written != (it.env["VERBS_LOG_LEVEL"] == "4" and it.user is None):
-            found.append(f"log file written: {written}")
+        text = open(log, encoding="utf-8").read() if os.path.exists(log) else ""
+        is_wanted = it.env["VERBS_LOG_LEVEL"] in "34" and it.user is None
+        if bool(text) != is_wanted:
+            found.append(f"log file written: {bool(text)}")
+        if it.log and not re.search(it.log, text):
+            found.append(f"the log has no '{it.log}':\n        " + text.replace("\n", "\n        "))
     return found
 
 

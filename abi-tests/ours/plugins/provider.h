@@ -1,6 +1,6 @@
 /*
- * What a provider plugin registers with rdma-core 65, from the facts of its private interface: for
- * plugins that only try to be loaded and never open a device.
+ * What a provider plugin registers, from the facts of rdma-core's private interface, which are the
+ * same in private ABIs 34 to 65: for plugins that only try to be loaded and never open a device.
  */
 #ifndef ABI_TESTS_PROVIDER_H
 #define ABI_TESTS_PROVIDER_H
@@ -16,6 +16,8 @@ struct verbs_sysfs_dev;
 struct verbs_context;
 
 enum { MATCH_END, MATCH_PCI, MATCH_NAME, MATCH_DRIVER_ID, DRIVER_RXE = 14 };
+/* Size of struct verbs_device in bytes, in all private ABIs. */
+enum { VERBS_DEVICE_SIZE = 712 };
 
 struct verbs_match_ent {
 	void *driver_data;
