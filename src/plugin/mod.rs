@@ -262,6 +262,8 @@ impl<S: Source> Plugins<S> {
 
     /// Loads the plugins for a device for older private ABIs too, until a provider takes it.
     fn offer_to_older(&mut self, candidate: &mut Candidate) {
+        // Those that were loaded for another device by now.
+        self.offer_to_all(core::slice::from_mut(candidate));
         for name in candidate.likely_plugins() {
             while candidate.record.is_some() && self.load_older(name.as_bytes()) {
                 self.offer_to_all(core::slice::from_mut(candidate));

@@ -550,7 +550,7 @@ fn an_older_private_abi_gets_what_the_newest_does_not_take() {
     for kernel_tells in [true, false] {
         let mut plugins = Plugins::new(two_releases(), &[]);
         let device = || record(b"rxe0", if kernel_tells { 14 } else { 0 });
-        assert_eq!(adopt(&mut plugins, vec![device()]), ["older"]);
+        assert_eq!(adopt(&mut plugins, vec![device(), device()]), ["older", "older"]);
         let others = done(&plugins);
         assert_eq!(others.first().map(String::as_str), Some("file rxe"));
         assert_eq!(others.last().map(String::as_str), Some("rxe 34"));
