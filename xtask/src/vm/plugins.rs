@@ -68,6 +68,18 @@ impl OtherPlugins {
             .to_owned()
     }
 
+    /// A line if `output`, the guest's, with the library's log in it, does not say that rxe's plugin
+    /// was taken for one of the right release.
+    pub(super) fn wrong_release(self, output: &str) -> Option<String> {
+        let release = self.of.rdma_core().split('.').next().unwrap_or_default();
+        let told = format!(
+            "provider {PLUGIN} (/share/other/libibverbs/{}): private ABI {} as in rdma-core {release} ",
+            file_name(self.of),
+            self.of.private_abi(),
+        );
+        (!output.contains(&told)).then(|| format!("the log does not say: {told}"))
+    }
+
     /// A line for each plugin that is not among the files `mapped` into the tests' process, or
     /// that is but should not be: of the other release only rxe's, of the own one all others.
     pub(super) fn wrong_plugins(self, mapped: &str) -> Result<Vec<String>> {
