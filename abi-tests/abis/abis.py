@@ -47,6 +47,11 @@ def run(*command, **more):
     subprocess.run(command, check=True, **more)
 
 
+def plugin_of(release):
+    """The file name of a release's plugin."""
+    return f"libabi{release}-rdmav{RELEASES[release][0]}.so"
+
+
 def names_of(abi):
     """The names in the version node of a private ABI."""
     text = open(f"{HERE}/../exports.txt", encoding="ascii").read()
@@ -71,7 +76,7 @@ def compile_plugin(folder, release):
     sources = [f"{HERE}/plugin/{name}" for name in sorted(os.listdir(f"{HERE}/plugin"))
                if name.endswith(".c")]
     run("gcc", *FLAGS, f"-DRELEASE={release}", "-shared", "-fPIC", "-fvisibility=hidden",
-        "-o", f"{place}/libabi-rdmav{abi}.so", *sources, f"-L{place}", "-libverbs")
+        "-o", f"{place}/{plugin_of(release)}", *sources, f"-L{place}", "-libverbs")
 
 
 def compile_all(folder):
@@ -89,7 +94,8 @@ def expected(release, kernel):
     """The transcript that a release is to give.
 
     A line of expected.txt may begin with a condition in brackets: [59+] for releases from 59 on,
-    [-58] for those up to 58, both with a comma between them; [fake] is not for a real kernel.
+    [-58] for those up to 58, both with a comma between them; [fake] is not for a real kernel,
+    [alone] not for several plugins together.
     """
     lines = []
     for line in open(f"{HERE}/expected.txt", encoding="utf-8").read().splitlines():
@@ -101,13 +107,15 @@ def expected(release, kernel):
             if not all(holds(condition, release, kernel) for condition in match[1].split(",")):
                 continue
         lines.append(line)
-    return lines if kernel == "fake" else without_kernel(lines)
+    return lines if kernel in ("fake", "together") else without_kernel(lines)
 
 
 def holds(condition, release, kernel):
     """Whether a condition holds."""
     if condition == "fake":
         return kernel != "real"
+    if condition == "alone":
+        return kernel != "together"
     if condition.endswith("+"):
         return release >= int(condition[:-1])
     return release <= int(condition[1:])
@@ -126,46 +134,48 @@ def write(path, text):
 
 
 def fake_device():
-    """A device file for the device in sysfs, which is /dev/null; the program's kernel does the rest."""
+    """Device files for the devices in sysfs, which are /dev/null; the program's kernel does the rest."""
     run("mount", "-t", "tmpfs", "tmpfs", "/mnt")
     os.mkdir("/mnt/dev")
     run("mount", "--rbind", "/dev", "/mnt/dev")
     run("mount", "-t", "tmpfs", "tmpfs", "/dev")
     os.mkdir("/dev/infiniband")
-    for name, original in (("null", "null"), ("infiniband/uverbs0", "null"), ("urandom",) * 2):
+    for name in ("null", *(f"infiniband/uverbs{release}" for release in RELEASES)):
         open(f"/dev/{name}", "w", encoding="ascii").close()
-        run("mount", "--bind", f"/mnt/dev/{original}", f"/dev/{name}")
+        run("mount", "--bind", "/mnt/dev/null", f"/dev/{name}")
 
 
-def plug():
-    """Puts the device into sysfs."""
-    verbs, device = "/mnt/sys/class/infiniband_verbs", "/mnt/sys/class/infiniband/abi0"
+def plug(release):
+    """Puts the device of a release's plugin into sysfs."""
+    uverbs = f"/mnt/sys/class/infiniband_verbs/uverbs{release}"
+    device = f"/mnt/sys/class/infiniband/abi{release}"
     for path, text in {
-        f"{verbs}/abi_version": "6", f"{verbs}/uverbs0/ibdev": "abi0",
-        f"{verbs}/uverbs0/abi_version": "3", f"{verbs}/uverbs0/dev": "1:3",
+        "/mnt/sys/class/infiniband_verbs/abi_version": "6",
+        f"{uverbs}/ibdev": f"abi{release}", f"{uverbs}/abi_version": "3", f"{uverbs}/dev": "1:3",
         f"{device}/node_type": "1: CA", f"{device}/node_guid": "0011:2233:4455:6677",
         f"{device}/fw_ver": "1.2.3", f"{device}/device/modalias": "",
     }.items():
         write(path, text + "\n")
 
 
-def install(folder, release):
-    """Puts a release's plugin, and a file that tells its release, where plugins are."""
-    abi, evidence = RELEASES[release]
+def install(folder, *releases):
+    """Puts the plugins of these releases where plugins are, and no other."""
     for place in (PLUGINS, CONFIGURATION):
         shutil.rmtree(place)
         os.mkdir(place)
-    shutil.copy(f"{folder}/{release}/libabi-rdmav{abi}.so", PLUGINS)
-    write(f"{CONFIGURATION}/abi.driver", "driver abi\n")
-    return f"{PLUGINS}/{evidence}" if evidence else None
+    for release in releases:
+        shutil.copy(f"{folder}/{release}/{plugin_of(release)}", PLUGINS)
+        write(f"{CONFIGURATION}/abi{release}.driver", f"driver abi{release}\n")
 
 
-def transcript(folder, library, kernel, more):
+def transcript(folder, library, kernel, releases, more):
     """Runs the program; its lines."""
     env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "EXPORTS": f"{HERE}/../exports.txt",
            "VERBS_LOG_LEVEL": "3", "VERBS_LOG_FILE": "/tmp/abis.log", **more}
     if kernel != "real":
-        plug()
+        shutil.rmtree("/mnt/sys", ignore_errors=True)
+        for release in releases:
+            plug(release)
         env["SYSFS_PATH"] = "/mnt/sys"
     if library:
         env["LD_LIBRARY_PATH"] = library
@@ -173,7 +183,7 @@ def transcript(folder, library, kernel, more):
         os.unlink("/tmp/abis.log")
     try:
         done = subprocess.run(
-            [f"{folder}/verbs", kernel], env=env, stdin=subprocess.DEVNULL,
+            [f"{folder}/verbs", kernel, *map(str, releases)], env=env, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
         )
         lines, how = done.stdout.decode(errors="replace").splitlines(), done.returncode
@@ -189,20 +199,20 @@ def problems(args, release, kernel, told):
     What tells the library the release is a "file" beside the plugin, the number `told`, or nothing
     but the functions that the plugin "imports".
     """
-    evidence = install(args.folder, release)
+    install(args.folder, release)
     more = {}
     if isinstance(told, int):
         more["IBVERBS_RS_PLUGIN_RELEASE"] = str(told)
-    elif evidence and told == "file":
-        write(evidence, "")
-    lines = transcript(args.folder, args.library, kernel, more)
+    elif told == "file":
+        write(f"{PLUGINS}/{RELEASES[release][1]}", "")
+    lines = transcript(args.folder, args.library, kernel, [release], more)
     label = f"{release}-{kernel}-{told}"
     if args.keep:
         write(f"{args.keep}/{label}.txt", "".join(line + "\n" for line in lines))
     if kernel != "fake":
         lines = without_kernel(lines)
     wanted = expected(release, kernel) + ["exit status 0"]
-    found = list(difflib.unified_diff(wanted, lines, "expected", "got", lineterm="", n=3))[2:]
+    found = difference(wanted, lines)
     log = ""
     if os.path.exists("/tmp/abis.log"):
         log = open("/tmp/abis.log", encoding="utf-8", errors="replace").read()
@@ -213,6 +223,27 @@ def problems(args, release, kernel, told):
     return label, found, len(lines)
 
 
+def difference(wanted, lines):
+    """What makes a transcript another one than the wanted."""
+    return list(difflib.unified_diff(wanted, lines, "expected", "got", lineterm="", n=3))[2:]
+
+
+def together(args):
+    """What is wrong when one process has the plugins of all releases, each with a device."""
+    install(args.folder, *RELEASES)
+    numbers = ",".join(f"abi{release}={release}" for release in RELEASES)
+    lines = transcript(
+        args.folder, args.library, "fake", RELEASES, {"IBVERBS_RS_PLUGIN_RELEASE": numbers}
+    )
+    if args.keep:
+        write(f"{args.keep}/together.txt", "".join(line + "\n" for line in lines))
+    found = [line for line in lines if not re.match(r"\d\d: ", line) and line != "exit status 0"]
+    for release in RELEASES:
+        own = [line[4:] for line in lines if line.startswith(f"{release}: ")]
+        found += [f"{release}: {line}" for line in difference(expected(release, "together"), own)]
+    return "together", found, len(lines)
+
+
 # Releases that are known by functions that only their plugins import, without a file beside them.
 IMPORTS_TELL = (63,)
 
@@ -220,6 +251,27 @@ IMPORTS_TELL = (63,)
 # the test has to notice. The first two have a shorter queue pair, the third a shorter port, the
 # fourth a shorter context; the last one gives no eighth argument.
 WRONG = {39: 44, 44: 47, 47: 50, 60: 63, 53: 55}
+
+
+def cases(args):
+    """Runs everything; yields the name of each run, what is wrong with it, and its length."""
+    for release, (_, evidence) in RELEASES.items():
+        if args.only and release not in args.only or not args.library and release != 65:
+            continue
+        runs = [(args.what, "file" if evidence else "imports")]
+        if evidence:
+            runs.append((args.what, release))
+        if args.what == "fake":
+            runs.append(("refusing", runs[0][1]))
+            if release in IMPORTS_TELL:
+                runs.append(("fake", "imports"))
+        for kernel, told in runs:
+            yield problems(args, release, kernel, told)
+        if args.what == "fake" and release in WRONG:
+            label, found, count = problems(args, release, "fake", WRONG[release])
+            yield label, [] if found else ["nothing noticed that the layout is another one's"], count
+    if args.what == "fake" and args.library and not args.only:
+        yield together(args)
 
 
 def main():
@@ -239,30 +291,15 @@ def main():
         subprocess.run(["rdma", "link", "delete", "rxe1"], check=False)
     else:
         fake_device()
-    failed = passed = 0
     kept = tempfile.mkdtemp()
     for place in (CONFIGURATION, PLUGINS):
         shutil.copytree(place, kept + place, symlinks=True)
-    for release, (_, evidence) in RELEASES.items():
-        if args.only and release not in args.only or not args.library and release != 65:
-            continue
-        runs = [(args.what, "file" if evidence else "imports")]
-        if evidence:
-            runs.append((args.what, release))
-        if args.what == "fake":
-            runs.append(("refusing", runs[0][1]))
-            if release in IMPORTS_TELL:
-                runs.append(("fake", "imports"))
-            if release in WRONG:
-                runs.append(("fake", WRONG[release]))
-        for kernel, told in runs:
-            label, found, count = problems(args, release, kernel, told)
-            if told in WRONG.values() and told != release:
-                found = [] if found else ["nothing noticed that the layout is another one's"]
-            print(f"{'FAIL' if found else 'ok':5} {label:20} {count} lines", flush=True)
-            for line in found[:60]:
-                print(f"      {line}", flush=True)
-            failed, passed = failed + bool(found), passed + (not found)
+    failed = passed = 0
+    for label, found, count in cases(args):
+        print(f"{'FAIL' if found else 'ok':5} {label:20} {count} lines", flush=True)
+        for line in found[:60]:
+            print(f"      {line}", flush=True)
+        failed, passed = failed + bool(found), passed + (not found)
     for place in (CONFIGURATION, PLUGINS):
         shutil.rmtree(place)
         shutil.copytree(kept + place, place, symlinks=True)

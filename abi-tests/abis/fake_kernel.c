@@ -160,9 +160,10 @@ static void add_bytes(const uint8_t *bytes, size_t size)
 
 static uint32_t new_handle(uint16_t object)
 {
-	static uint32_t last[64];
+	/* For each release its own, so that its transcript does not depend on others. */
+	static uint32_t last[100][64];
 
-	return ++last[object % 64];
+	return ++last[current_release][object % 64];
 }
 
 /* A file descriptor of nothing in particular. */

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool fake_kernel, may_refuse;
-const struct plugin_calls *plugin_calls;
+bool fake_kernel, may_refuse, together;
+int current_release;
+const struct plugin_calls *plugins[100];
 
 static struct {
 	uintptr_t address;
@@ -18,11 +19,13 @@ static struct {
 
 enum { NAMES = sizeof(names) / sizeof(*names) };
 
-void say(const char *format, ...)
+void say_of(int release, const char *format, ...)
 {
 	va_list args;
 	int saved = errno;
 
+	if (together)
+		printf("%d: ", release);
 	va_start(args, format);
 	vprintf(format, args);
 	va_end(args);

@@ -22,7 +22,8 @@ static const struct verbs_context_ops table = {
 /* An rxe device, or the one of the fake kernel, which is found by its name. */
 static const struct verbs_match_ent matches[] = {
 	{ .driver_data = (void *)1, .u.driver_id = DRIVER_RXE, .kind = MATCH_DRIVER_ID },
-	{ .driver_data = (void *)2, .u.modalias = "rdma_device:*Nabi*", .kind = MATCH_NAME },
+	{ .driver_data = (void *)2, .u.modalias = "rdma_device:*Nabi" TEXT(RELEASE) "*",
+	  .kind = MATCH_NAME },
 	{ .kind = MATCH_END },
 };
 
@@ -172,7 +173,7 @@ static struct verbs_device *alloc_device(struct verbs_sysfs_dev *sysfs)
 
 	called("alloc_device(%s)", sysfs->match && sysfs->match >= matches &&
 	       sysfs->match < matches + 2 ? "matched" : "not matched");
-	say("    matched by entry %d, %s, %s, index %d, ports %u, abi %u, type %d",
+	say("    matched by entry %d, %.3s, %.6s, index %d, ports %u, abi %u, type %d",
 	    (int)(intptr_t)sysfs->match->driver_data, sysfs->ibdev_name, sysfs->sysfs_name,
 	    sysfs->ibdev_idx, sysfs->num_ports, sysfs->abi_ver, (int)sysfs->node_type);
 	length = ibv_read_ibdev_sysfs_file(text, sizeof(text), sysfs, "%s%cver", "fw", '_');
@@ -187,7 +188,7 @@ static void uninit_device(struct verbs_device *device)
 }
 
 static const struct verbs_device_ops ops = {
-	.name = "abi",
+	.name = "abi" TEXT(RELEASE),
 	.match_min_abi_version = 1,
 	.match_max_abi_version = 7,
 	.match_table = matches,
@@ -207,7 +208,7 @@ static const struct plugin_calls calls = {
 
 __attribute__((constructor)) static void load(void)
 {
-	plugin_calls = &calls;
+	plugins[RELEASE] = &calls;
 #if PRIVATE_ABI == 34
 	verbs_register_driver_34(&ops);
 #elif PRIVATE_ABI == 57

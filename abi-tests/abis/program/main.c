@@ -2,7 +2,7 @@
  * Calls every public verb, the functions and the inline ones, with arguments that can be told
  * apart, and lets the plugin of the release call every function of its version node.
  *
- * usage: verbs fake|refusing|real; the variable EXPORTS names the list of the names in version nodes
+ * usage: verbs fake|refusing|real RELEASE...; EXPORTS names the list of the names in version nodes
  */
 #define _GNU_SOURCE
 #include "program.h"
@@ -84,6 +84,12 @@ static void event_verbs(struct ibv_context *ctx)
 	ibv_ack_async_event(&event);
 }
 
+/* The plugin that the program is about, or NULL. */
+static const struct plugin_calls *plugin(void)
+{
+	return plugins[current_release];
+}
+
 /* Every name of the plugin's version node is there, and no name that only other nodes have. */
 static void check_names(const char *path)
 {
@@ -95,11 +101,11 @@ static void check_names(const char *path)
 		say("CHECK: cannot read %s", path);
 		return;
 	}
-	snprintf(version, sizeof(version), "IBVERBS_PRIVATE_%d", plugin_calls->private_abi);
+	snprintf(version, sizeof(version), "IBVERBS_PRIVATE_%d", plugin()->private_abi);
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%63[^@]%*[@]IBVERBS_PRIVATE_%d", name, &abi) != 2)
 			continue;
-		if (abi == plugin_calls->private_abi) {
+		if (abi == plugin()->private_abi) {
 			present++;
 			if (!dlvsym(RTLD_DEFAULT, name, version))
 				say("CHECK: no %s in %s", name, version);
@@ -114,91 +120,198 @@ static void check_names(const char *path)
 
 static struct ibv_device *find(struct ibv_device **list, int count)
 {
+	char name[16] = "rxe0";
+
+	if (fake_kernel)
+		snprintf(name, sizeof(name), "abi%d", current_release);
 	for (int i = 0; i < count; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), !fake_kernel ? "rxe0" : "abi0"))
+		if (!strcmp(ibv_get_device_name(list[i]), name))
 			return list[i];
-	say("no device among %d", count);
+	say("no %s among %d devices", name, count);
 	exit(3);
 }
 
-/* The device is no longer in sysfs when the devices are listed again. */
-static void unplug(void)
-{
-	struct ibv_device **list;
-	char path[256];
-	int count = -1;
+/* One release: its device, and a context and a protection domain of it. */
+struct test {
+	int release;
+	struct ibv_device *device;
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+};
 
-	snprintf(path, sizeof(path), "%s/class/infiniband_verbs/uverbs0/ibdev",
-		 getenv("SYSFS_PATH"));
-	unlink(path);
+static void open_device(struct test *test)
+{
+	struct ibv_device *device = test->device;
+	struct ibv_context *ctx = test->ctx = MADE(ibv_open_device(device));
+
+	if (!ctx)
+		exit(3);
+	test->pd = MADE(ibv_alloc_pd(ctx));
+	if (!test->pd)
+		exit(3);
+}
+
+static void query(struct test *test)
+{
+	query_verbs(test->ctx);
+}
+
+static void memory_of(struct test *test)
+{
+	memory_verbs(test->ctx, test->pd);
+}
+
+static void queues(struct test *test)
+{
+	queue_verbs(test->ctx, test->pd);
+}
+
+static void others(struct test *test)
+{
+	other_verbs(test->ctx, test->pd);
+}
+
+static void events(struct test *test)
+{
+	event_verbs(test->ctx);
+}
+
+static void newer_memory(struct test *test)
+{
+	newer_memory_verbs(test->ctx, test->pd);
+}
+
+static void private_names(struct test *test)
+{
+	struct ibv_context *ctx = test->ctx;
+
+	CALLED(plugin()->private_functions(ctx));
+	if (getenv("EXPORTS"))
+		check_names(getenv("EXPORTS"));
+}
+
+static void other_contexts(struct test *test)
+{
+	struct ibv_context *second, *imported;
+	int fd;
+
+	say("verbs_open_device(device, context_of + 2)");
+	second = plugin()->open(test->device, context_of + 2);
+	say("  = %s", name_of(second));
+	if (second)
+		DONE(ibv_close_device(second));
+	/* The devices of the fake kernel are one to the library, by their device file. */
+	if (together)
+		return;
+	fd = dup(test->ctx->cmd_fd);
+	imported = MADE(ibv_import_device(fd));
+	if (imported)
+		DONE(ibv_close_device(imported));
+}
+
+static void close_device(struct test *test)
+{
+	struct ibv_context *ctx = test->ctx;
+	struct ibv_pd *pd = test->pd;
+
+	DONE(ibv_dealloc_pd(pd));
+	plugin()->check();
+	DONE(ibv_close_device(ctx));
+	plugin()->check();
+}
+
+static struct test tests[16];
+static int count_of_tests;
+
+static void each(void (*function)(struct test *test))
+{
+	for (int i = 0; i < count_of_tests; i++) {
+		current_release = tests[i].release;
+		function(&tests[i]);
+	}
+}
+
+static struct ibv_device **list;
+static int count;
+
+static void list_begins(struct test *test)
+{
+	(void)test;
+	say("ibv_get_device_list(&count)");
+}
+
+static void find_device(struct test *test)
+{
+	if (!plugin()) {
+		say("no plugin");
+		exit(3);
+	}
+	test->device = find(list, count);
+	say("  = %s", name_of(test->device));
+}
+
+/* The device is no longer in sysfs when the devices are listed again. */
+static void unplug(struct test *test)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/class/infiniband_verbs/uverbs%d/ibdev",
+		 getenv("SYSFS_PATH"), test->release);
+	CHECK(!unlink(path));
 	say("ibv_get_device_list(&count) without the device");
-	list = ibv_get_device_list(&count);
+}
+
+static void unplugged(struct test *test)
+{
+	(void)test;
 	say("  = %d devices", count);
-	ibv_free_device_list(list);
+}
+
+static void ended(struct test *test)
+{
+	(void)test;
+	say("end");
 }
 
 int main(int argc, char **argv)
 {
-	const char *names = getenv("EXPORTS");
-	struct ibv_device **list, *device;
-	struct ibv_context *ctx, *second, *imported;
-	struct ibv_pd *pd;
-	int count = 0, fd;
-
-	fake_kernel = argc < 2 || strcmp(argv[1], "real");
-	may_refuse = argc > 1 && strcmp(argv[1], "fake");
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sigaction(SIGSEGV, &(struct sigaction){ .sa_sigaction = fault, .sa_flags = SA_SIGINFO },
 		  NULL);
 	give_name(memory, sizeof(memory), "memory");
 	give_name(context_of, sizeof(context_of), "context_of");
+	fake_kernel = argc < 2 || strcmp(argv[1], "real");
+	may_refuse = argc > 1 && strcmp(argv[1], "fake");
+	together = argc > 3;
+	for (int i = 2; i < argc && count_of_tests < 16; i++)
+		tests[count_of_tests++].release = atoi(argv[i]) % 100;
 
-	say("ibv_get_device_list(&count)");
+	each(list_begins);
 	list = ibv_get_device_list(&count);
-	if (!list || !plugin_calls) {
-		say("no list, or no plugin: %s", error_text(errno));
+	if (!list) {
+		say("  = NULL %s", error_text(errno));
 		return 3;
 	}
-	device = find(list, count);
-	say("  = %s", name_of(device));
-
-	ctx = MADE(ibv_open_device(device));
-	if (!ctx)
-		return 3;
-	/* So that the device goes with the last context and not with the list. */
-	pd = MADE(ibv_alloc_pd(ctx));
-	if (!pd)
-		return 3;
-
-	query_verbs(ctx);
-	memory_verbs(ctx, pd);
-	queue_verbs(ctx, pd);
-	other_verbs(ctx, pd);
-	event_verbs(ctx);
-	newer_memory_verbs(ctx, pd);
-
-	CALLED(plugin_calls->private_functions(ctx));
-	if (names)
-		check_names(names);
-
-	say("verbs_open_device(device, context_of + 2)");
-	second = plugin_calls->open(device, context_of + 2);
-	say("  = %s", name_of(second));
-	if (second)
-		DONE(ibv_close_device(second));
-
-	fd = open(!fake_kernel ? "/dev/infiniband/uverbs0" : "/dev/null", O_RDWR | O_CLOEXEC);
-	imported = MADE(ibv_import_device(fd));
-	if (imported)
-		DONE(ibv_close_device(imported));
-
-	DONE(ibv_dealloc_pd(pd));
-	plugin_calls->check();
+	each(find_device);
+	each(open_device);
 	ibv_free_device_list(list);
-	DONE(ibv_close_device(ctx));
-	plugin_calls->check();
-	if (fake_kernel)
-		unplug();
-	say("end");
+
+	/* With several, each step is made with all before the next one. */
+	each(query);
+	each(memory_of);
+	each(queues);
+	each(others);
+	each(events);
+	each(newer_memory);
+	each(private_names);
+	each(other_contexts);
+	each(close_device);
+	if (fake_kernel) {
+		each(unplug);
+		list = ibv_get_device_list(&count);
+		each(unplugged);
+		ibv_free_device_list(list);
+	}
+	each(ended);
 	return 0;
 }
