@@ -7,9 +7,9 @@ usage: abis.py compile FOLDER
        abis.py real FOLDER LIBRARY [--only RELEASE]... [--keep RESULTS]
 
 FOLDER holds what was compiled. LIBRARY is a folder with the libibverbs.so.1 under test, or "" for
-the installed one, which knows release 65 alone. With `fake` no kernel with RDMA is needed, but root,
-and a root file system and a mount namespace that are thrown away: one kernel of the program accepts
-everything, another one nothing. `real` is for the virtual machine.
+the installed one, which knows release 65 alone. With `fake` no kernel with RDMA is needed, but
+root, and a root file system and a mount namespace that are thrown away: one kernel of the program
+accepts everything, another one nothing. `real` is for the virtual machine.
 """
 
 import argparse
@@ -25,6 +25,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PLUGINS = "/usr/lib/x86_64-linux-gnu/libibverbs"
 CONFIGURATION = "/etc/libibverbs.d"
 FLAGS = ["-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O1", "-g"]
+
+# What is exported and is no function.
+OBJECTS = ("verbs_allow_disassociate_destroy",)
 
 # A release of each layout: its private ABI, and a file that is installed with it.
 RELEASES = {
@@ -47,32 +50,49 @@ def run(*command, **more):
     subprocess.run(command, check=True, **more)
 
 
+def write(path, text):
+    """Writes a file, its folders too."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
 def plugin_of(release):
     """The file name of a release's plugin."""
     return f"libabi{release}-rdmav{RELEASES[release][0]}.so"
 
 
-def names_of(abi):
-    """The names in the version node of a private ABI."""
+def default_names_of(node):
+    """The names that programs get from a version node when they are linked."""
     text = open(f"{HERE}/../exports.txt", encoding="ascii").read()
-    return re.findall(rf"^(\w+)@+IBVERBS_PRIVATE_{abi} ", text, re.MULTILINE)
+    return re.findall(rf"^(\w+)@@{node} ", text, re.MULTILINE)
 
 
-def compile_plugin(folder, release):
-    """Compiles the plugin of a release, against a library of nothing but that release's names."""
-    abi, _ = RELEASES[release]
-    place = f"{folder}/{release}"
-    os.makedirs(place, exist_ok=True)
-    names = names_of(abi)
-    with open(f"{place}/names.map", "w", encoding="ascii") as file:
-        file.write(f"IBVERBS_PRIVATE_{abi} {{ global: {'; '.join(names)}; local: *; }};\n")
-    with open(f"{place}/names.c", "w", encoding="ascii") as file:
-        for name in names:
-            value = "_Bool {};" if name == "verbs_allow_disassociate_destroy" else "void {}(void) {{}}"
-            file.write(value.format(name) + "\n")
+def names_of(node):
+    """The names in a version node."""
+    text = open(f"{HERE}/../exports.txt", encoding="ascii").read()
+    return re.findall(rf"^(\w+)@+{node} ", text, re.MULTILINE)
+
+
+def compile_library(place, nodes):
+    """Compiles a library of nothing but names, by version node, for the linker to look at."""
+    names = [name for names in nodes.values() for name in names]
+    write(f"{place}/names.map", "".join(
+        f"{node} {{ global: {'; '.join(names)}; }};\n" for node, names in nodes.items()
+    ))
+    write(f"{place}/names.c", "".join(
+        f"_Bool {name};\n" if name in OBJECTS else f"void {name}(void) {{}}\n" for name in names
+    ))
     run("gcc", "-w", "-shared", "-fPIC", "-fno-builtin", "-nostdlib", "-Wl,-soname,libibverbs.so.1",
         f"-Wl,--version-script={place}/names.map", "-o", f"{place}/libibverbs.so",
         f"{place}/names.c")
+
+
+def compile_plugin(folder, release):
+    """Compiles the plugin of a release, against that release's names."""
+    abi, _ = RELEASES[release]
+    place = f"{folder}/{release}"
+    compile_library(place, {f"IBVERBS_PRIVATE_{abi}": names_of(f"IBVERBS_PRIVATE_{abi}")})
     sources = [f"{HERE}/plugin/{name}" for name in sorted(os.listdir(f"{HERE}/plugin"))
                if name.endswith(".c")]
     run("gcc", *FLAGS, f"-DRELEASE={release}", "-shared", "-fPIC", "-fvisibility=hidden",
@@ -81,11 +101,26 @@ def compile_plugin(folder, release):
 
 def compile_all(folder):
     """Compiles the program and the plugin of each release."""
-    os.makedirs(folder, exist_ok=True)
     parts = [f"{HERE}/program/{name}" for name in sorted(os.listdir(f"{HERE}/program"))
              if name.endswith(".c")]
-    run("gcc", *FLAGS, "-rdynamic", "-o", f"{folder}/verbs", *parts, f"{HERE}/transcript.c",
-        f"{HERE}/fake_kernel.c", "-libverbs", "-ldl")
+    parts += [f"{HERE}/transcript.c", f"{HERE}/fake_kernel.c"]
+    os.makedirs(folder, exist_ok=True)
+    run("gcc", *FLAGS, "-rdynamic", "-o", f"{folder}/verbs", *parts, "-libverbs", "-ldl")
+    # The same with functions of the library in the place of those that the header has inline, but
+    # for those that are macros as well.
+    nodes = ["IBVERBS_RS_1.0", *(f"IBVERBS_1.{minor}" for minor in range(19))]
+    compile_library(
+        f"{folder}/plain", {node: names for node in nodes if (names := default_names_of(node))}
+    )
+    inline = [name for name in names_of("IBVERBS_RS_1.0") if name.startswith("ibv_")]
+    write(f"{folder}/plain/infiniband/verbs.h", "".join([
+        "#pragma once\n",
+        *(f"#define {name} inline_{name}\n" for name in inline),
+        "#include_next <infiniband/verbs.h>\n",
+        *(f"#undef {name}\n__typeof__(inline_{name}) {name};\n" for name in inline),
+    ]))
+    run("gcc", *FLAGS, "-rdynamic", f"-I{folder}/plain", "-o", f"{folder}/plain/verbs", *parts,
+        f"-L{folder}/plain", "-libverbs", "-ldl")
     for release in RELEASES:
         compile_plugin(folder, release)
 
@@ -126,15 +161,8 @@ def without_kernel(lines):
     return [line for line in lines if not line.startswith("    ")]
 
 
-def write(path, text):
-    """Writes a file, its folders too."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
-
-
 def fake_device():
-    """Device files for the devices in sysfs, which are /dev/null; the program's kernel does the rest."""
+    """Device files for the devices in sysfs: /dev/null; the program's kernel does the rest."""
     run("mount", "-t", "tmpfs", "tmpfs", "/mnt")
     os.mkdir("/mnt/dev")
     run("mount", "--rbind", "/dev", "/mnt/dev")
@@ -168,7 +196,7 @@ def install(folder, *releases):
         write(f"{CONFIGURATION}/abi{release}.driver", f"driver abi{release}\n")
 
 
-def transcript(folder, library, kernel, releases, more):
+def transcript(program, library, kernel, releases, more):
     """Runs the program; its lines."""
     env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "EXPORTS": f"{HERE}/../exports.txt",
            "VERBS_LOG_LEVEL": "3", "VERBS_LOG_FILE": "/tmp/abis.log", **more}
@@ -183,21 +211,22 @@ def transcript(folder, library, kernel, releases, more):
         os.unlink("/tmp/abis.log")
     try:
         done = subprocess.run(
-            [f"{folder}/verbs", kernel, *map(str, releases)], env=env, stdin=subprocess.DEVNULL,
+            [program, kernel, *map(str, releases)], env=env, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
         )
         lines, how = done.stdout.decode(errors="replace").splitlines(), done.returncode
     except subprocess.TimeoutExpired as error:
-        lines, how = (error.stdout or b"").decode(errors="replace").splitlines(), "no end after 60 s"
+        lines = (error.stdout or b"").decode(errors="replace").splitlines()
+        how = "no end after 60 s"
     lines.append(f"exit status {how}")
     return lines
 
 
-def problems(args, release, kernel, told):
+def problems(args, release, kernel, told, plain=False):
     """What is wrong with a release's run, its name, and how long its transcript is.
 
     What tells the library the release is a "file" beside the plugin, the number `told`, or nothing
-    but the functions that the plugin "imports".
+    but the functions that the plugin "imports". A `plain` program has no inline functions.
     """
     install(args.folder, release)
     more = {}
@@ -205,8 +234,9 @@ def problems(args, release, kernel, told):
         more["IBVERBS_RS_PLUGIN_RELEASE"] = str(told)
     elif told == "file":
         write(f"{PLUGINS}/{RELEASES[release][1]}", "")
-    lines = transcript(args.folder, args.library, kernel, [release], more)
-    label = f"{release}-{kernel}-{told}"
+    program = f"{args.folder}/{'plain/' if plain else ''}verbs"
+    lines = transcript(program, args.library, kernel, [release], more)
+    label = f"{release}-{kernel}-{told}{'-plain' if plain else ''}"
     if args.keep:
         write(f"{args.keep}/{label}.txt", "".join(line + "\n" for line in lines))
     if kernel != "fake":
@@ -232,9 +262,8 @@ def together(args):
     """What is wrong when one process has the plugins of all releases, each with a device."""
     install(args.folder, *RELEASES)
     numbers = ",".join(f"abi{release}={release}" for release in RELEASES)
-    lines = transcript(
-        args.folder, args.library, "fake", RELEASES, {"IBVERBS_RS_PLUGIN_RELEASE": numbers}
-    )
+    more = {"IBVERBS_RS_PLUGIN_RELEASE": numbers}
+    lines = transcript(f"{args.folder}/verbs", args.library, "fake", RELEASES, more)
     if args.keep:
         write(f"{args.keep}/together.txt", "".join(line + "\n" for line in lines))
     found = [line for line in lines if not re.match(r"\d\d: ", line) and line != "exit status 0"]
@@ -267,9 +296,11 @@ def cases(args):
                 runs.append(("fake", "imports"))
         for kernel, told in runs:
             yield problems(args, release, kernel, told)
+        if args.library:
+            yield problems(args, release, *runs[0], plain=True)
         if args.what == "fake" and release in WRONG:
             label, found, count = problems(args, release, "fake", WRONG[release])
-            yield label, [] if found else ["nothing noticed that the layout is another one's"], count
+            yield label, [] if found else ["nothing notices that it is another layout"], count
     if args.what == "fake" and args.library and not args.only:
         yield together(args)
 
