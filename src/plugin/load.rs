@@ -300,6 +300,7 @@ mod tests {
         assert_eq!(tried(&directories, "rxe", Some(64))[..3], expected[1..]);
         let unserved = |name: &str| directories.unserved(name.as_bytes()).map(|it| it.private_abi);
         assert_eq!(unserved("rxe"), Some(66));
+        // As in Debian 11.
         assert_eq!(unserved("siw"), Some(33));
         assert_eq!(unserved("mlx5"), None);
         // What came later is seen.

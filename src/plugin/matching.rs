@@ -282,3 +282,6 @@ unsafe fn fill(
         store_text(&mut public.dev_path, &[class, b"infiniband_verbs/", record.file().to_bytes()])
     }
 }
+
+#[cfg(test)]
+mod tests;

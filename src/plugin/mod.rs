@@ -84,6 +84,8 @@ struct Attempt {
     name: Vec<u8>,
     /// The private ABI of the file that was loaded last, if one was and there may be older ones.
     loaded: Option<u32>,
+    /// What its files registered.
+    providers: Vec<*const verbs_device_ops>,
 }
 
 /// A device that waits for its provider.
@@ -264,8 +266,16 @@ impl<S: Source> Plugins<S> {
     fn offer_to_older(&mut self, candidate: &mut Candidate) {
         // Those that were loaded for another device by now.
         self.offer_to_all(core::slice::from_mut(candidate));
-        for name in candidate.likely_plugins() {
-            while candidate.record.is_some() && self.load_older(name.as_bytes()) {
+        let mut names: Vec<_> =
+            candidate.likely_plugins().iter().map(|name| name.as_bytes().to_vec()).collect();
+        for attempt in &self.attempted {
+            let is_for_it = candidate.unfit.iter().any(|(ops, _)| attempt.providers.contains(ops));
+            if is_for_it && !names.contains(&attempt.name) {
+                names.push(attempt.name.clone());
+            }
+        }
+        for name in names {
+            while candidate.record.is_some() && self.load_older(&name) {
                 self.offer_to_all(core::slice::from_mut(candidate));
             }
         }
@@ -321,44 +331,43 @@ impl<S: Source> Plugins<S> {
         if is_built_in || self.was_attempted(name) {
             return false;
         }
+        self.attempted.push(Attempt { name: name.to_vec(), loaded: None, providers: Vec::new() });
         let loaded = self.load_below(name, None);
-        if let Err(failure) = &loaded {
-            self.failures.push(failure.clone());
-        }
-        self.attempted.push(Attempt { name: name.to_vec(), loaded: loaded.as_ref().ok().copied() });
-        loaded.is_ok()
+        let is_loaded = loaded.is_ok();
+        self.failures.extend(loaded.err());
+        is_loaded
     }
 
     /// Loads a plugin that was loaded before for an older private ABI too, if it is there for one.
     fn load_older(&mut self, name: &[u8]) -> bool {
-        let index = self.attempted.iter().position(|attempt| attempt.name == name);
-        let before = index.and_then(|index| Some((index, self.attempted.get(index)?.loaded?)));
-        let Some((index, private_abi)) = before else { return false };
-        let loaded = self.load_below(name, Some(private_abi)).ok();
-        if let Some(attempt) = self.attempted.get_mut(index) {
-            attempt.loaded = loaded;
-        }
-        loaded.is_some()
+        let attempt = self.attempted.iter().find(|attempt| attempt.name == name);
+        let loaded = attempt.and_then(|attempt| attempt.loaded);
+        loaded.is_some_and(|private_abi| self.load_below(name, Some(private_abi)).is_ok())
     }
 
-    fn load_below(&self, name: &[u8], below: Option<u32>) -> Result<u32, Failure> {
+    /// Loads a plugin of which an attempt is kept.
+    fn load_below(&mut self, name: &[u8], below: Option<u32>) -> Result<(), Failure> {
         let before = self.source.drivers().len();
         let loaded = self.source.load(name, below);
+        let drivers = self.source.drivers();
+        let new = drivers.get(before..).unwrap_or_default();
         match &loaded {
-            Ok(private_abi) => {
-                let new = self.source.drivers().len().saturating_sub(before);
-                log!(
-                    VERBS_LOG_INFO,
-                    "plugin {}, private ABI {private_abi}, registers {new} providers",
-                    display(name),
-                );
-            }
+            Ok(private_abi) => log!(
+                VERBS_LOG_INFO,
+                "plugin {}, private ABI {private_abi}, registers {} providers",
+                display(name),
+                new.len(),
+            ),
             Err(failure) if failure.faults.is_empty() && below.is_none() => {
                 log!(VERBS_LOG_INFO, "plugin {}: there is no such file", display(name));
             }
             Err(_) => {}
         }
-        loaded
+        if let Some(attempt) = self.attempted.iter_mut().find(|attempt| attempt.name == name) {
+            attempt.loaded = loaded.as_ref().ok().copied();
+            attempt.providers.extend(new.iter().map(|driver| driver.ops));
+        }
+        loaded.map(|_| ())
     }
 
     /// Tells of a device without a provider, once.

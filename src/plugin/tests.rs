@@ -1,7 +1,6 @@
 //! Which plugins are loaded for which devices, and who gets a device.
 
 use super::load::File;
-use super::matching::{Refusal, offer, version_complaint};
 use super::*;
 use crate::provider_api::private_abi;
 use core::cell::RefCell;
@@ -31,31 +30,27 @@ unsafe extern "C" fn uninit_device(device: *mut verbs_device) {
     unsafe { libc::free(device.cast::<c_void>()) }
 }
 
-unsafe extern "C" fn no_device(_: *mut verbs_sysfs_dev) -> *mut verbs_device {
+pub(crate) unsafe extern "C" fn no_device(_: *mut verbs_sysfs_dev) -> *mut verbs_device {
     ptr::null_mut()
 }
 
-unsafe extern "C" fn accept(_: *mut verbs_sysfs_dev) -> bool {
+pub(crate) unsafe extern "C" fn accept(_: *mut verbs_sysfs_dev) -> bool {
     true
 }
 
-unsafe extern "C" fn refuse(_: *mut verbs_sysfs_dev) -> bool {
-    false
-}
-
-fn entry(kind: u32, u: verbs_match_ent_u, vendor: u16, device: u16) -> verbs_match_ent {
+pub(crate) fn entry(kind: u32, u: verbs_match_ent_u, vendor: u16, device: u16) -> verbs_match_ent {
     verbs_match_ent { driver_data: ptr::null_mut(), u, vendor, device, kind: kind as u8 }
 }
 
-fn driver_id(driver_id: u64) -> verbs_match_ent {
+pub(crate) fn driver_id(driver_id: u64) -> verbs_match_ent {
     entry(VERBS_MATCH_DRIVER_ID, verbs_match_ent_u { driver_id }, 0, 0)
 }
 
-fn pattern(pattern: &'static CStr) -> verbs_match_ent {
+pub(crate) fn pattern(pattern: &'static CStr) -> verbs_match_ent {
     entry(VERBS_MATCH_MODALIAS, verbs_match_ent_u { modalias: pattern.as_ptr() }, 0, 0)
 }
 
-fn pci(vendor: u16, device: u16) -> verbs_match_ent {
+pub(crate) fn pci(vendor: u16, device: u16) -> verbs_match_ent {
     entry(VERBS_MATCH_PCI, verbs_match_ent_u { driver_id: 0 }, vendor, device)
 }
 
@@ -145,7 +140,7 @@ fn leak(ops: verbs_device_ops) -> *const verbs_device_ops {
 }
 
 /// A record as netlink gives it, with a device file and version 1.
-fn record(name: &[u8], driver_id: u32) -> Record {
+pub(crate) fn record(name: &[u8], driver_id: u32) -> Record {
     let mut record = Record::new(c"/nowhere", name).unwrap();
     let fields = record.get_mut();
     store(&mut fields.sysfs_name, b"uverbs0");
@@ -159,7 +154,7 @@ fn store(array: &mut [c_char], value: &[u8]) {
 }
 
 /// A record with a modalias that was read already.
-fn with_modalias(name: &[u8], modalias: &[u8]) -> Record {
+pub(crate) fn with_modalias(name: &[u8], modalias: &[u8]) -> Record {
     let mut record = record(name, 0);
     store(&mut record.get_mut().modalias, modalias);
     record.get_mut().flags |= VSYSFS_READ_MODALIAS;
@@ -167,122 +162,13 @@ fn with_modalias(name: &[u8], modalias: &[u8]) -> Record {
 }
 
 /// Frees a device and says which provider had it.
-fn end(device: *mut verbs_device) -> *const verbs_device_ops {
+pub(crate) fn end(device: *mut verbs_device) -> *const verbs_device_ops {
     // SAFETY: a device of which we have the only reference.
     unsafe {
         let ops = (*device).ops;
         crate::discovery::device_put(device);
         ops
     }
-}
-
-fn offered(ops: &verbs_device_ops, record: Record) -> Result<(), Refusal> {
-    // SAFETY: a provider's record.
-    match unsafe { offer(ops, record, false, || Ok(())) } {
-        Ok(device) => {
-            end(device);
-            Ok(())
-        }
-        Err((_, refusal)) => Err(refusal),
-    }
-}
-
-#[test]
-fn tables_match_driver_name_and_modalias() {
-    let table = [driver_id(14), pattern(c"rdma_device:*Nrxe*"), pci(0x15b3, 0x1017)];
-    let ops = provider(c"p", &table);
-    assert_eq!(offered(&ops, record(b"x", 14)), Ok(()));
-    assert_eq!(offered(&ops, record(b"x", 15)), Err(Refusal::NotFor));
-    assert_eq!(offered(&ops, record(b"rxe_1", 0)), Ok(()));
-    let modalias = b"pci:v000015B3d00001017sv000015B3sd00000020bc02sc00i00";
-    assert_eq!(offered(&ops, with_modalias(b"x", modalias)), Ok(()));
-    for other in [
-        &b"pci:v000015B3d00001018sv0"[..],
-        b"pci:v000115B3d00001017sv0",
-        b"pci:v000015b3d00001017sv0",
-        b"pci:v000015B3d00001017",
-        b"pci:v+00015B3d00001017sv0",
-        b"pci:",
-        b"",
-    ] {
-        let refused = offered(&ops, with_modalias(b"x", other));
-        assert_eq!(refused, Err(Refusal::NotFor), "{}", other.escape_ascii());
-    }
-    // An entry by driver is no pattern, and 0 is no driver.
-    let ops = provider(c"p", &[driver_id(0), entry(200, verbs_match_ent_u { driver_id: 1 }, 0, 0)]);
-    assert_eq!(offered(&ops, record(b"x", 0)), Err(Refusal::NotFor));
-    let ops = provider(c"p", &[pattern(c"vmbus:3daf*")]);
-    assert_eq!(offered(&ops, with_modalias(b"x", b"vmbus:3daf2e8c")), Ok(()));
-}
-
-#[test]
-fn a_function_decides_over_the_table() {
-    let mut ops = provider(c"p", &[driver_id(14)]);
-    ops.match_device = Some(refuse);
-    assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::NotFor));
-    ops.match_device = Some(accept);
-    assert_eq!(offered(&ops, record(b"x", 99)), Ok(()));
-    ops.match_table = ptr::null();
-    assert_eq!(offered(&ops, record(b"x", 99)), Ok(()));
-    ops.match_device = None;
-    assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::NotFor));
-}
-
-#[test]
-fn versions_and_failures_refuse() {
-    let mut ops = provider(c"p", &[driver_id(14)]);
-    for version in [0, 3, u32::MAX] {
-        let mut record = record(b"x", 14);
-        record.get_mut().abi_ver = version;
-        assert!(
-            matches!(offered(&ops, record), Err(Refusal::Unfit(text)) if text.contains("1 to 2"))
-        );
-    }
-    // SAFETY: a provider's record.
-    let unsettled = unsafe { offer(&ops, record(b"x", 14), true, || Err("why".to_owned())) };
-    assert_eq!(unsettled.err().map(|it| it.1), Some(Refusal::Unfit("why".to_owned())));
-    ops.alloc_device = Some(no_device);
-    assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::Failed));
-    ops.alloc_device = None;
-    assert_eq!(offered(&ops, record(b"x", 14)), Err(Refusal::Failed));
-    ops.name = ptr::null();
-    // SAFETY: a provider's record; the message is told.
-    assert!(unsafe { offer(&ops, record(b"x", 14), true, || Ok(())) }.is_err());
-}
-
-#[test]
-fn a_version_complaint_says_which_side_is_older() {
-    let mut record = record(b"rxe0", 14);
-    for (version, older) in [(0, "kernel's driver is older"), (9, "provider is older")] {
-        record.get_mut().abi_ver = version;
-        let text = version_complaint("rxe", &(1..=2), &record);
-        assert!(text.contains("provider rxe supports versions 1 to 2"), "{text}");
-        assert!(text.contains(&format!("/nowhere/class/infiniband/rxe0 has {version}")), "{text}");
-        assert!(text.contains(older), "{text}");
-    }
-}
-
-#[test]
-fn a_device_is_filled_in() {
-    let ops = provider(c"p", &[driver_id(14)]);
-    let mut given = record(b"rxe0", 14);
-    given.get_mut().node_type = IBV_NODE_RNIC;
-    let pointer = given.as_ptr();
-    // SAFETY: a provider's record.
-    let device = unsafe { offer(&ops, given, false, || Ok(())) }.ok().unwrap();
-    // SAFETY: a live device.
-    let filled = unsafe { &*device };
-    let text = crate::discovery::text;
-    assert_eq!(text(&filled.device.name), c"rxe0");
-    assert_eq!(text(&filled.device.dev_name), c"uverbs0");
-    assert_eq!(text(&filled.device.dev_path), c"/nowhere/class/infiniband_verbs/uverbs0");
-    assert_eq!(text(&filled.device.ibdev_path), c"/nowhere/class/infiniband/rxe0");
-    assert_eq!(filled.device.transport_type, IBV_TRANSPORT_IWARP);
-    assert_eq!(filled.refcount.load(Ordering::Relaxed), 1);
-    assert_eq!((filled.sysfs, filled.ops), (pointer, &raw const ops));
-    // SAFETY: the record has an entry of the table.
-    assert_eq!(unsafe { (*(*pointer).match_).u.driver_id }, 14);
-    end(device);
 }
 
 /// A machine with plugins.
@@ -561,6 +447,19 @@ fn an_older_private_abi_gets_what_the_newest_does_not_take() {
         assert_eq!(adopt(&mut plugins, vec![device(), fits]), ["older", "newer"]);
         assert!(done(&plugins).is_empty());
     }
+}
+
+#[test]
+fn an_older_private_abi_of_any_plugin_that_is_for_the_device() {
+    let mut machine = two_releases();
+    let files = machine.plugins.remove("rxe").unwrap();
+    machine.plugins.insert("mine", files);
+    machine.configuration = vec!["mlx5", "mine"];
+    let mut plugins = Plugins::new(machine, &[]);
+    assert_eq!(adopt(&mut plugins, vec![record(b"rxe0", 77), record(b"rxe1", 14)]).len(), 2);
+    let done = done(&plugins);
+    assert_eq!(done.last().map(String::as_str), Some("mine 34"));
+    assert!(!done.contains(&"mlx5 34".to_owned()));
 }
 
 #[test]

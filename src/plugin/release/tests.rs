@@ -17,7 +17,7 @@ struct Installed {
     /// Its version, as in file names.
     version: &'static str,
     /// The libraries of which plugins are links, with their own versions.
-    providers: &'static [(&'static str, &'static str)],
+    providers: Versions,
     /// The version of libibverbs.
     verbs: &'static str,
     /// The releases of the layout; nothing if it is not served.
@@ -28,54 +28,79 @@ const DEBIAN: &str = "usr/lib/x86_64-linux-gnu";
 const RED_HAT: &str = "usr/lib64";
 const OTHERS: &str = "usr/lib";
 
-const UNTIL_39: &[(&str, &str)] = &[("mlx5", "1.22"), ("efa", "1.1"), ("mlx4", "1.0")];
-const UNTIL_50: &[(&str, &str)] =
-    &[("mlx5", "1.24"), ("efa", "1.2"), ("mlx4", "1.0"), ("mana", "1.0")];
-const SINCE_51: &[(&str, &str)] =
+type Versions = &'static [(&'static str, &'static str)];
+
+const SINCE_36: Versions = &[("mlx5", "1.22"), ("efa", "1.1"), ("mlx4", "1.0")];
+const SINCE_41: Versions = &[("mlx5", "1.23"), ("efa", "1.2"), ("mlx4", "1.0")];
+const SINCE_44: Versions = &[("mlx5", "1.24"), ("efa", "1.2"), ("mlx4", "1.0"), ("mana", "1.0")];
+const SINCE_51: Versions =
     &[("mlx5", "1.25"), ("efa", "1.3"), ("mlx4", "1.0"), ("mana", "1.0"), ("hns", "1.0")];
-const SINCE_61: &[(&str, &str)] = &[
+const SINCE_61: Versions = &[
     ("mlx5", "1.25"),
-    ("efa", "1.4"),
+    ("efa", "1.5"),
     ("mlx4", "1.0"),
     ("mana", "1.0"),
     ("hns", "1.0"),
     ("ionic", "1.0"),
 ];
 
-/// Debian 12 and 13 as in their packages, with all names. Of the others the places, the private
-/// ABIs and the releases are those of the distributions; where the minor versions of their
-/// libraries were not at hand, those of a release near by stand here, which nothing depends on.
-const SYSTEMS: [Installed; 21] = [
-    installed("Debian 12", DEBIAN, 34, "44.0", UNTIL_50, "1.14", Some((44, 44))),
-    installed("Debian 13", DEBIAN, 34, "56.1", SINCE_51, "1.14", Some((54, 56))),
-    installed("Ubuntu 22.04", DEBIAN, 34, "39.0", UNTIL_39, "1.14", Some((36, 43))),
-    installed("Ubuntu 24.04", DEBIAN, 34, "50.0", UNTIL_50, "1.14", Some((49, 53))),
-    installed("Ubuntu 25.10", DEBIAN, 57, "57.0", SINCE_51, "1.14", Some((57, 58))),
-    installed("Ubuntu 26.04", DEBIAN, 59, "61.0", SINCE_61, "1.15", Some((59, 61))),
-    installed("RHEL 8.6", RED_HAT, 34, "37.2", UNTIL_39, "1.14", Some((36, 43))),
-    installed("RHEL 9.2", RED_HAT, 34, "44.0", UNTIL_50, "1.14", Some((44, 44))),
-    installed("RHEL 9.3", RED_HAT, 34, "46.0", UNTIL_50, "1.14", Some((45, 48))),
-    installed("RHEL 9.4", RED_HAT, 34, "48.0", UNTIL_50, "1.14", Some((45, 48))),
-    installed("RHEL 9.5", RED_HAT, 34, "51.0", SINCE_51, "1.14", Some((49, 53))),
-    installed("RHEL 9.6", RED_HAT, 34, "54.0", SINCE_51, "1.14", Some((54, 56))),
-    installed("RHEL 10", RED_HAT, 57, "57.0", SINCE_51, "1.14", Some((57, 58))),
-    installed("Fedora 43", RED_HAT, 59, "59.0", SINCE_51, "1.15", Some((59, 61))),
-    installed("openSUSE Leap 15.5", RED_HAT, 34, "42.0", UNTIL_50, "1.14", Some((36, 43))),
-    installed("openSUSE Leap 15.6", RED_HAT, 34, "49.1", UNTIL_50, "1.14", Some((49, 53))),
-    installed("openSUSE Tumbleweed", RED_HAT, 59, "62.0", SINCE_61, "1.16", Some((62, 63))),
-    installed("Arch Linux", OTHERS, 59, "63.0", SINCE_61, "1.16", Some((62, 63))),
-    installed("Alpine 3.21", OTHERS, 34, "53.0", SINCE_51, "1.14", Some((49, 53))),
-    installed("RHEL 8.5", RED_HAT, 34, "35.0", UNTIL_39, "1.13", None),
-    installed("a release 34", OTHERS, 34, "34.1", UNTIL_39, "1.12", None),
+/// The last column but one says how the row is known: from the `package` itself; from file `names`
+/// in public lists and logs; the `release` that the distribution has, with the place and the names
+/// of others of its time. The libraries' own minor versions, which nothing depends on, are exact in
+/// the first two kinds only.
+const SYSTEMS: [Installed; 23] = [
+    installed("Debian 12", DEBIAN, 34, "44.0", SINCE_44, "1.14", "package", Some((44, 44))),
+    installed("Debian 13", DEBIAN, 34, "56.1", SINCE_51, "1.14", "package", Some((54, 56))),
+    installed("Ubuntu 22.04", DEBIAN, 34, "39.0", SINCE_36, "1.14", "names", Some((36, 43))),
+    installed("Ubuntu 24.04", DEBIAN, 34, "50.0", SINCE_44, "1.14", "names", Some((49, 53))),
+    installed("Ubuntu 25.10", DEBIAN, 57, "57.0", SINCE_51, "1.14", "release", Some((57, 58))),
+    installed("Ubuntu 26.04", DEBIAN, 59, "61.0", SINCE_61, "1.15", "names", Some((59, 61))),
+    installed("RHEL 9.1", RED_HAT, 34, "41.0", SINCE_41, "1.14", "release", Some((36, 43))),
+    installed("RHEL 9.2", RED_HAT, 34, "44.0", SINCE_44, "1.14", "release", Some((44, 44))),
+    installed("RHEL 9.3", RED_HAT, 34, "46.0", SINCE_44, "1.14", "release", Some((45, 48))),
+    installed("RHEL 9.4", RED_HAT, 34, "48.0", SINCE_44, "1.14", "names", Some((45, 48))),
+    installed("RHEL 9.5", RED_HAT, 34, "51.0", SINCE_51, "1.14", "names", Some((49, 53))),
+    installed("RHEL 9.6, 10.0", RED_HAT, 34, "54.0", SINCE_51, "1.14", "names", Some((54, 56))),
+    installed("RHEL 9.7, 10.1", RED_HAT, 57, "57.0", SINCE_51, "1.14", "names", Some((57, 58))),
+    installed("Fedora 43", RED_HAT, 59, "59.0", SINCE_51, "1.15", "release", Some((59, 61))),
+    installed(
+        "openSUSE Leap 15.6",
+        RED_HAT,
+        34,
+        "49.1",
+        SINCE_44,
+        "1.14",
+        "release",
+        Some((49, 53)),
+    ),
+    installed(
+        "openSUSE Tumbleweed",
+        RED_HAT,
+        59,
+        "62.0",
+        SINCE_61,
+        "1.16",
+        "release",
+        Some((62, 63)),
+    ),
+    installed("Arch Linux, 2022", OTHERS, 34, "41.0", SINCE_41, "1.14", "names", Some((36, 43))),
+    installed("Alpine 3.20", OTHERS, 34, "51.0", SINCE_51, "1.14", "release", Some((49, 53))),
+    installed("Alpine 3.22", OTHERS, 57, "57.0", SINCE_51, "1.14", "release", Some((57, 58))),
+    installed("Alpine 3.23", OTHERS, 59, "60.0", SINCE_51, "1.15", "release", Some((59, 61))),
+    installed("conda-forge", "lib", 59, "63.0", SINCE_61, "1.16", "names", Some((62, 63))),
+    installed("RHEL 8.5", RED_HAT, 34, "35.0", &[("mlx5", "1.19")], "1.14", "names", None),
+    installed("a release 34", OTHERS, 34, "34.1", SINCE_36, "1.12", "release", None),
 ];
 
+#[allow(clippy::too_many_arguments)]
 const fn installed(
     system: &'static str,
     directory: &'static str,
     private_abi: u32,
     version: &'static str,
-    providers: &'static [(&'static str, &'static str)],
+    providers: Versions,
     verbs: &'static str,
+    _known: &'static str,
     layout: Option<(u32, u32)>,
 ) -> Installed {
     Installed { system, directory, private_abi, version, providers, verbs, layout }
@@ -177,7 +202,7 @@ fn libraries_tell_without_links_between_plugins_and_libraries() {
 }
 
 fn system(name: &str) -> &'static Installed {
-    static ALL: [Installed; 21] = SYSTEMS;
+    static ALL: [Installed; 23] = SYSTEMS;
     ALL.iter().find(|it| it.system == name).unwrap()
 }
 
