@@ -4,7 +4,6 @@ use core::result::Result;
 use core::sync::atomic::Ordering;
 
 use super::*;
-use crate::abi::*;
 use crate::plugin::tests::{
     accept, driver_id, end, entry, no_device, pattern, pci, provider, record, with_modalias,
 };
