@@ -38,6 +38,7 @@ use load::Failure;
 use matching::{Refusal, names_driver, offer, pci_vendor};
 use source::display;
 
+pub(crate) use release::settle as settle_layout;
 pub(crate) use source::{Source, System};
 
 /// A provider inside the library, which needs no file and no kernel.

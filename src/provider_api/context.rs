@@ -20,7 +20,8 @@ use crate::sys::errno::{Errno, Result, ReturnPointer, keep_errno};
 /// `size` is the size of the provider's struct in bytes and `context_offset` the offset of its
 /// `verbs_context` member, passed as a pointer value. Takes ownership of `cmd_fd`, which is closed
 /// on failure (-1: no kernel device). Returns NULL with `errno` ENOMEM when memory is short, EINVAL
-/// when the struct has no room for a `verbs_context` at that offset.
+/// when the struct has no room for a `verbs_context` at that offset, EOPNOTSUPP for a provider of a
+/// release that is too old.
 /// `driver.h: _verbs_init_and_alloc_context`
 pub(super) unsafe fn _verbs_init_and_alloc_context<const ABI: u32>(
     device: *mut ibv_device,
@@ -31,13 +32,13 @@ pub(super) unsafe fn _verbs_init_and_alloc_context<const ABI: u32>(
 ) -> *mut c_void {
     // SAFETY: `device` is a device of the list; its provider is the caller.
     unsafe {
-        let layout = registry::layout_of_context(ABI, (*device.cast::<verbs_device>()).ops);
-        allocate(layout, size, context_offset.addr()).inspect_err(|_| close_fd(cmd_fd)).map(
-            |(provider_context, public)| {
+        registry::layout_of_context(ABI, (*device.cast::<verbs_device>()).ops)
+            .and_then(|layout| Ok((layout, allocate(layout, size, context_offset.addr())?)))
+            .inspect_err(|_| close_fd(cmd_fd))
+            .map(|(layout, (provider_context, public))| {
                 init(public, layout, device, cmd_fd, driver_id);
                 provider_context
-            },
-        )
+            })
     }
     .or_null()
 }

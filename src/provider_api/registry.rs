@@ -2,7 +2,10 @@
 
 use crate::abi::export::export;
 use crate::abi::*;
+use crate::log::log;
+use crate::plugin;
 use crate::provider_api::private_abi::{self, Layout};
+use crate::sys::errno::{Errno, Result};
 use crate::sys::mutex::Mutex;
 
 /// A registered provider.
@@ -43,9 +46,7 @@ pub(crate) fn drivers() -> Vec<Driver> {
 
 /// Adds a provider; a record that is registered twice counts once.
 pub(super) fn register(private_abi: u32, ops: *const verbs_device_ops) {
-    let mut layouts = private_abi::layouts_of(private_abi);
-    // The only one, if it is.
-    let layout = layouts.next().filter(|_| layouts.next().is_none());
+    let layout = only_layout_of(private_abi);
     let drivers = &mut REGISTRY.lock().drivers;
     if !ops.is_null() && !drivers.iter().any(|driver| driver.ops == ops) {
         drivers.push(Driver { ops, private_abi, layout });
@@ -56,52 +57,64 @@ pub(super) fn register(private_abi: u32, ops: *const verbs_device_ops) {
 /// its first device.
 pub(crate) fn set_layout(ops: *const verbs_device_ops, layout: &'static Layout) {
     let mut registry = REGISTRY.lock();
-    registry.unlisted.retain(|unlisted| unlisted.ops != ops);
     if let Some(driver) = registry.drivers.iter_mut().find(|driver| driver.ops == ops) {
         driver.layout = Some(layout);
+    } else {
+        registry.unlisted.retain(|unlisted| unlisted.ops != ops);
+        registry.unlisted.push(Unlisted { ops, layout });
     }
 }
 
 /// The layout of a provider; of a registered one it is known before it gets a device, of another
 /// one when it has set up a context.
 pub(crate) fn layout_of(ops: *const verbs_device_ops) -> Option<&'static Layout> {
-    REGISTRY.lock().layout_of(ops)
+    let registry = REGISTRY.lock();
+    match registry.drivers.iter().find(|driver| driver.ops == ops) {
+        Some(driver) => driver.layout,
+        None => registry.unlisted.iter().find(|it| it.ops == ops).map(|it| it.layout),
+    }
 }
 
 /// The layout of a provider that sets up a context by the functions of a private ABI.
 ///
 /// A plugin can give its devices a record that it has not registered, as that of `mlx5` does for
-/// devices without a kernel driver. Such a record has the layout of the plugin's registered one.
-pub(super) fn layout_of_context(private_abi: u32, ops: *const verbs_device_ops) -> &'static Layout {
-    let mut registry = REGISTRY.lock();
-    let known = registry.layout_of(ops).filter(|layout| layout.private_abi == private_abi);
-    known.unwrap_or_else(|| {
-        let layout = registry.layout_of_file(private_abi, ops);
-        registry.unlisted.retain(|unlisted| unlisted.ops != ops);
-        registry.unlisted.push(Unlisted { ops, layout });
-        layout
-    })
+/// devices without a kernel driver. Such a record has the layout of the one that is registered from
+/// the same file.
+///
+/// # Errors
+///
+/// EOPNOTSUPP for a release that the library does not serve.
+pub(super) fn layout_of_context(
+    private_abi: u32,
+    ops: *const verbs_device_ops,
+) -> Result<&'static Layout> {
+    if let Some(layout) = layout_of(ops).filter(|layout| layout.private_abi == private_abi) {
+        return Ok(layout);
+    }
+    let layout = match only_layout_of(private_abi) {
+        Some(layout) => layout,
+        None => {
+            let file = file_of(ops);
+            let is_relative = |driver: &Driver| {
+                driver.private_abi == private_abi && file.is_some() && file_of(driver.ops) == file
+            };
+            let relative = drivers().into_iter().find(is_relative);
+            let driver = relative.unwrap_or(Driver { ops, private_abi, layout: None });
+            plugin::settle_layout(&driver).map_err(|reason| {
+                log!(VERBS_LOG_ERR, "{reason}");
+                Errno::EOPNOTSUPP
+            })?;
+            layout_of(driver.ops).unwrap_or(private_abi::NEWEST)
+        }
+    };
+    set_layout(ops, layout);
+    Ok(layout)
 }
 
-impl Registry {
-    fn layout_of(&self, ops: *const verbs_device_ops) -> Option<&'static Layout> {
-        let unlisted = self.unlisted.iter().find(|unlisted| unlisted.ops == ops);
-        let listed = || self.drivers.iter().find(|driver| driver.ops == ops)?.layout;
-        unlisted.map(|unlisted| unlisted.layout).or_else(listed)
-    }
-
-    /// The layout of the provider of a private ABI whose record is in the same file as `ops`, else
-    /// that of any, else the newest.
-    fn layout_of_file(&self, private_abi: u32, ops: *const verbs_device_ops) -> &'static Layout {
-        let of_abi = || self.drivers.iter().filter(|driver| driver.private_abi == private_abi);
-        let file = file_of(ops);
-        of_abi()
-            .filter(|driver| file.is_some() && file_of(driver.ops) == file)
-            .chain(of_abi())
-            .find_map(|driver| driver.layout)
-            .or_else(|| private_abi::layouts_of(private_abi).last())
-            .unwrap_or(private_abi::NEWEST)
-    }
+/// The layout of a private ABI that has just one.
+fn only_layout_of(private_abi: u32) -> Option<&'static Layout> {
+    let mut layouts = private_abi::layouts_of(private_abi);
+    layouts.next().filter(|_| layouts.next().is_none())
 }
 
 /// Where the file that holds a record is mapped; nothing for memory of no file.

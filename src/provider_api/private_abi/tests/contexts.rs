@@ -207,6 +207,25 @@ fn a_record_that_is_not_registered_has_the_layout_of_its_private_abi() {
 }
 
 #[test]
+fn a_record_that_is_not_registered_is_of_the_release_of_its_file() {
+    // In the file of this test; nobody looks behind their addresses.
+    static REGISTERED: AtomicI32 = AtomicI32::new(0);
+    static OTHER: AtomicI32 = AtomicI32::new(0);
+    let record = |place: &'static AtomicI32| place.as_ptr().cast::<verbs_device_ops>().cast_const();
+    let release_44 = layout(34, 44).unwrap();
+    // SAFETY: the list only keeps what it is given.
+    unsafe { v34::verbs_register_driver_34(record(&REGISTERED)) };
+    registry::set_layout(record(&REGISTERED), release_44);
+    assert!(registry::layout_of(record(&OTHER)).is_none());
+    for _ in 0..2 {
+        let found = registry::layout_of_context(34, record(&OTHER)).unwrap();
+        assert!(ptr::eq(found, release_44));
+    }
+    assert!(ptr::eq(registry::layout_of(record(&OTHER)).unwrap(), release_44));
+    assert!(registry::drivers().iter().all(|driver| driver.ops != record(&OTHER)));
+}
+
+#[test]
 fn a_provider_struct_without_room_is_refused() {
     for layout in PRIVATE_ABIS.into_iter().flat_map(layouts_of) {
         let mut device = device(layout, true);
