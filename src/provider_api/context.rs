@@ -106,7 +106,7 @@ pub(crate) unsafe fn init(
     live::add(context);
 }
 
-/// Undoes [`_verbs_init_and_alloc_context`] but for the memory, which is the provider's.
+/// Undoes [`fn@_verbs_init_and_alloc_context`] but for the memory, which is the provider's.
 /// `driver.h: verbs_uninit_context`
 pub(super) unsafe fn verbs_uninit_context<const ABI: u32>(context: *mut verbs_context) {
     // SAFETY: the provider passes a context that it got from us, for the last time.
