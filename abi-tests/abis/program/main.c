@@ -118,12 +118,19 @@ static void check_names(const char *path)
 	say("names of the version node: %s", present > 70 ? "all there" : "too few");
 }
 
+/* The name of the device that the program is about. */
+static const char *device_name(void)
+{
+	static char name[16];
+
+	snprintf(name, sizeof(name), "abi%d", current_release);
+	return fake_kernel ? name : "rxe0";
+}
+
 static struct ibv_device *find(struct ibv_device **list, int count)
 {
-	char name[16] = "rxe0";
+	const char *name = device_name();
 
-	if (fake_kernel)
-		snprintf(name, sizeof(name), "abi%d", current_release);
 	for (int i = 0; i < count; i++)
 		if (!strcmp(ibv_get_device_name(list[i]), name))
 			return list[i];
@@ -188,6 +195,12 @@ static void private_names(struct test *test)
 	CALLED(plugin()->private_functions(ctx));
 	if (getenv("EXPORTS"))
 		check_names(getenv("EXPORTS"));
+}
+
+static void oldest(struct test *test)
+{
+	(void)test;
+	oldest_verbs(device_name());
 }
 
 static void other_contexts(struct test *test)
@@ -302,6 +315,7 @@ int main(int argc, char **argv)
 	each(queues);
 	each(others);
 	each(events);
+	each(oldest);
 	each(newer_memory);
 	each(private_names);
 	each(other_contexts);
