@@ -57,6 +57,19 @@ fn table(library: &Path) -> Result<BTreeMap<String, String>> {
     Ok(table.lines().filter_map(|line| Some((export(line)?, address(line)))).collect())
 }
 
+/// The names in each private version node of `library`.
+pub(crate) fn private_names(library: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
+    let mut nodes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for symbol in table(library)?.into_keys() {
+        let Some((name, rest)) = symbol.split_once('@') else { continue };
+        let node = rest.trim_start_matches('@').split(' ').next().unwrap_or_default();
+        if node.starts_with("IBVERBS_PRIVATE_") {
+            nodes.entry(node.to_owned()).or_default().insert(name.to_owned());
+        }
+    }
+    Ok(nodes)
+}
+
 /// The symbols of older private nodes that ought to be those of the newest one, and are not.
 fn not_the_newest(table: &BTreeMap<String, String>, own: &BTreeSet<String>) -> Vec<String> {
     let newest = |name: &str| {
