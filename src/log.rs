@@ -101,13 +101,13 @@ pub(crate) use log;
 
 /// A line of bounded length without allocation; what does not fit is cut off.
 struct Line {
-    bytes: [u8; 512],
+    bytes: [u8; 1024],
     length: usize,
 }
 
 impl Line {
     fn new(prefix: &str, args: fmt::Arguments<'_>) -> Line {
-        let mut line = Line { bytes: [0; 512], length: 0 };
+        let mut line = Line { bytes: [0; 1024], length: 0 };
         // Cutting off is no error to report.
         let _ = line.write_str(prefix).and_then(|()| line.write_fmt(args));
         line.bytes[line.length] = b'\n';
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_and_end_in_a_newline() {
-        let line = Line::new("prefix: ", format_args!("{}", "x".repeat(1000)));
-        assert_eq!(line.bytes().len(), 512);
+        let line = Line::new("prefix: ", format_args!("{}", "x".repeat(2000)));
+        assert_eq!(line.bytes().len(), 1024);
         assert_eq!(line.bytes().last(), Some(&b'\n'));
     }
 }

@@ -87,6 +87,7 @@ impl Directories {
     /// its private ABI.
     pub(crate) fn load(&self, name: &[u8], below: Option<u32>) -> Result<u32, Failure> {
         let mut faults = Vec::new();
+        let mut faulty: Vec<PathBuf> = Vec::new();
         for (private_abi, path) in self.candidates(name, below) {
             match open(&path) {
                 Ok(()) => {
@@ -97,7 +98,12 @@ impl Directories {
                 // A file that is there tells more than those that are not.
                 Err(Some(fault)) => {
                     log!(VERBS_LOG_INFO, "{fault}");
-                    faults.push(fault);
+                    // One directory can be a link to another.
+                    let real = path.canonicalize().unwrap_or(path);
+                    if !faulty.contains(&real) {
+                        faulty.push(real);
+                        faults.push(fault);
+                    }
                 }
             }
         }
@@ -331,7 +337,9 @@ mod tests {
     #[test]
     fn files_that_are_no_plugins() {
         let folder = Folder::new("load");
-        let directories = Directories::new(vec![folder.path().to_owned()]);
+        std::os::unix::fs::symlink(".", folder.path().join("again")).unwrap();
+        let directories =
+            Directories::new(vec![folder.path().to_owned(), folder.path().join("again")]);
         let load = |name: &[u8]| directories.load(name, None);
         let missing = load(b"none").unwrap_err();
         assert_eq!(missing, Failure { name: b"none".to_vec(), faults: Vec::new() });
