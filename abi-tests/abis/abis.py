@@ -9,7 +9,8 @@ usage: abis.py compile FOLDER
 FOLDER holds what was compiled. LIBRARY is a folder with the libibverbs.so.1 under test, or "" for
 the installed one, which knows release 65 alone. With `fake` no kernel with RDMA is needed, but
 root, and a root file system and a mount namespace that are thrown away: one kernel of the program
-accepts everything, another one nothing. `real` is for the virtual machine.
+accepts everything, another one nothing, and a third one is from before commands went through ioctl.
+`real` is for the virtual machine.
 """
 
 import argparse
@@ -126,12 +127,7 @@ def compile_all(folder):
 
 
 def expected(release, kernel, library="ours"):
-    """The transcript that a release is to give.
-
-    A line of expected.txt may begin with a condition in brackets: [59+] for releases from 59 on,
-    [-58] for those up to 58, both with a comma between them; [fake] is not for a real kernel,
-    [alone] not for several plugins together, [ours] and [original] are libraries.
-    """
+    """The transcript that a release is to give, in which lines may have conditions."""
     lines = []
     for line in open(f"{HERE}/expected.txt", encoding="utf-8").read().splitlines():
         if line.startswith("#"):
@@ -139,20 +135,23 @@ def expected(release, kernel, library="ours"):
         match = re.match(r"\[([^]]*)\]", line)
         if match:
             line = line[match.end():]
-            if not all(holds(condition, release, kernel, library) for condition in match[1].split(",")):
+            conditions = match[1].split(",")
+            if not all(holds(condition, release, kernel, library) for condition in conditions):
                 continue
         lines.append(line)
     return lines if kernel in ("fake", "together") else without_kernel(lines)
 
 
 def holds(condition, release, kernel, library):
-    """Whether a condition holds."""
+    """Whether a condition of expected.txt, which explains them, holds."""
     if condition in ("ours", "original"):
         return bool(library) == (condition == "ours")
     if condition == "fake":
         return kernel != "real"
     if condition == "alone":
         return kernel != "together"
+    if condition in ("old", "ioctl"):
+        return (kernel == "old") == (condition == "old")
     if condition.endswith("+"):
         return release >= int(condition[:-1])
     return release <= int(condition[1:])
@@ -201,7 +200,8 @@ def install(folder, *releases):
 def transcript(program, library, kernel, releases, more):
     """Runs the program; its lines."""
     env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "EXPORTS": f"{HERE}/../exports.txt",
-           "RDMAV_ALLOW_DISASSOC_DESTROY": "1", "VERBS_LOG_LEVEL": "3", "VERBS_LOG_FILE": "/tmp/abis.log", **more}
+           "RDMAV_ALLOW_DISASSOC_DESTROY": "1", "VERBS_LOG_LEVEL": "3",
+           "VERBS_LOG_FILE": "/tmp/abis.log", **more}
     if kernel != "real":
         shutil.rmtree("/mnt/sys", ignore_errors=True)
         for release in releases:
@@ -293,7 +293,7 @@ def cases(args):
         if evidence:
             runs.append((args.what, release))
         if args.what == "fake":
-            runs.append(("refusing", runs[0][1]))
+            runs += [(kernel, runs[0][1]) for kernel in ("refusing", "old")]
             if release in IMPORTS_TELL:
                 runs.append(("fake", "imports"))
         for kernel, told in runs:

@@ -1,6 +1,6 @@
 /*
  * A kernel that accepts every command, for machines without one that has RDMA: takes the place of
- * the C library's ioctl and socket, writes into the transcript what is sent, and answers with
+ * the C library's ioctl, write and socket, puts into the transcript what is sent, and answers with
  * numbers that tell where they came from.
  */
 #define _GNU_SOURCE
@@ -16,7 +16,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define BIT(n) (1u << (n))
@@ -77,14 +79,15 @@ static const struct method {
 	{ 19, 3, "read_comp_cntr", .out = BIT(2) },
 };
 
-/* Commands of the older kind that create something, and which word of the answer is its handle. */
+/* Commands of the older kind, and which word of the answer is the handle of what they create. */
+#define EXTENDED(name) (IB_USER_VERBS_EX_CMD_##name | IB_USER_VERBS_CMD_FLAG_EXTENDED)
 static const struct command {
 	uint32_t number;
 	const char *name;
 	int handle;
 } commands[] = {
 	{ IB_USER_VERBS_CMD_QUERY_DEVICE, "QUERY_DEVICE", -1 },
-	{ IB_USER_VERBS_EX_CMD_QUERY_DEVICE | IB_USER_VERBS_CMD_FLAG_EXTENDED, "EX_QUERY_DEVICE", -1 },
+	{ EXTENDED(QUERY_DEVICE), "EX_QUERY_DEVICE", -1 },
 	{ IB_USER_VERBS_CMD_ALLOC_PD, "ALLOC_PD", 0 },
 	{ IB_USER_VERBS_CMD_CREATE_AH, "CREATE_AH", 0 },
 	{ IB_USER_VERBS_CMD_REG_MR, "REG_MR", 0 },
@@ -105,12 +108,32 @@ static const struct command {
 	{ IB_USER_VERBS_CMD_POST_SRQ_RECV, "POST_SRQ_RECV", -1 },
 	{ IB_USER_VERBS_CMD_OPEN_XRCD, "OPEN_XRCD", 0 },
 	{ IB_USER_VERBS_CMD_OPEN_QP, "OPEN_QP", 0 },
-	{ IB_USER_VERBS_EX_CMD_MODIFY_QP | IB_USER_VERBS_CMD_FLAG_EXTENDED, "EX_MODIFY_QP", -1 },
-	{ IB_USER_VERBS_EX_CMD_CREATE_FLOW | IB_USER_VERBS_CMD_FLAG_EXTENDED, "EX_CREATE_FLOW", 1 },
-	{ IB_USER_VERBS_EX_CMD_MODIFY_WQ | IB_USER_VERBS_CMD_FLAG_EXTENDED, "EX_MODIFY_WQ", -1 },
-	{ IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL | IB_USER_VERBS_CMD_FLAG_EXTENDED,
-	  "EX_CREATE_RWQ_IND_TBL", 2 },
-	{ IB_USER_VERBS_EX_CMD_MODIFY_CQ | IB_USER_VERBS_CMD_FLAG_EXTENDED, "EX_MODIFY_CQ", -1 },
+	{ EXTENDED(MODIFY_QP), "EX_MODIFY_QP", -1 },
+	{ EXTENDED(CREATE_FLOW), "EX_CREATE_FLOW", 1 },
+	{ EXTENDED(MODIFY_WQ), "EX_MODIFY_WQ", -1 },
+	{ EXTENDED(CREATE_RWQ_IND_TBL), "EX_CREATE_RWQ_IND_TBL", 2 },
+	{ EXTENDED(MODIFY_CQ), "EX_MODIFY_CQ", -1 },
+	/* These go through ioctl today. */
+	{ IB_USER_VERBS_CMD_GET_CONTEXT, "GET_CONTEXT", -1 },
+	{ IB_USER_VERBS_CMD_QUERY_PORT, "QUERY_PORT", -1 },
+	{ IB_USER_VERBS_CMD_DEALLOC_PD, "DEALLOC_PD", -1 },
+	{ IB_USER_VERBS_CMD_DESTROY_AH, "DESTROY_AH", -1 },
+	{ IB_USER_VERBS_CMD_DEREG_MR, "DEREG_MR", -1 },
+	{ IB_USER_VERBS_CMD_DEALLOC_MW, "DEALLOC_MW", -1 },
+	{ IB_USER_VERBS_CMD_CREATE_CQ, "CREATE_CQ", 0 },
+	{ EXTENDED(CREATE_CQ), "EX_CREATE_CQ", 0 },
+	{ IB_USER_VERBS_CMD_DESTROY_CQ, "DESTROY_CQ", -1 },
+	{ IB_USER_VERBS_CMD_CREATE_QP, "CREATE_QP", 0 },
+	{ EXTENDED(CREATE_QP), "EX_CREATE_QP", 0 },
+	{ IB_USER_VERBS_CMD_DESTROY_QP, "DESTROY_QP", -1 },
+	{ IB_USER_VERBS_CMD_CREATE_SRQ, "CREATE_SRQ", 0 },
+	{ IB_USER_VERBS_CMD_CREATE_XSRQ, "CREATE_XSRQ", 0 },
+	{ IB_USER_VERBS_CMD_DESTROY_SRQ, "DESTROY_SRQ", -1 },
+	{ IB_USER_VERBS_CMD_CLOSE_XRCD, "CLOSE_XRCD", -1 },
+	{ EXTENDED(DESTROY_FLOW), "EX_DESTROY_FLOW", -1 },
+	{ EXTENDED(CREATE_WQ), "EX_CREATE_WQ", 2 },
+	{ EXTENDED(DESTROY_WQ), "EX_DESTROY_WQ", -1 },
+	{ EXTENDED(DESTROY_RWQ_IND_TBL), "EX_DESTROY_RWQ_IND_TBL", -1 },
 };
 
 enum { UHW_IN = 4096, UHW_OUT = 4097 };
@@ -182,17 +205,28 @@ static void fill(void *answer, size_t size, uint32_t seed)
 	}
 }
 
+static const struct command *command_of(uint32_t number)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (commands[i].number == number)
+			return &commands[i];
+	return NULL;
+}
+
 static void answer_command(uint32_t number, const struct command *command, uint32_t *words,
 			   size_t size)
 {
 	fill(words, size, number & 0xff);
 	if (command->handle >= 0 && size / 4 > (size_t)command->handle)
 		words[command->handle] = new_handle(32 + number % 32);
-	if (number == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL)
+	if (number == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL || number == IB_USER_VERBS_CMD_GET_CONTEXT)
 		words[0] = new_fd();
-	if (!strcmp(command->name, "EX_CREATE_RWQ_IND_TBL"))
+	/* How many events there were of what is destroyed. */
+	if (strstr(command->name, "DESTROY_"))
+		memset(words, 0, size);
+	if (number == EXTENDED(CREATE_RWQ_IND_TBL) || number == EXTENDED(CREATE_WQ))
 		words[1] = size;
-	if (!strcmp(command->name, "EX_QUERY_DEVICE"))
+	if (number == EXTENDED(QUERY_DEVICE))
 		((struct ib_uverbs_ex_query_device_resp *)words)->response_length = size;
 	if (number == IB_USER_VERBS_CMD_POLL_CQ)
 		words[0] = 1;
@@ -205,7 +239,7 @@ static void answer_command(uint32_t number, const struct command *command, uint3
 static int invoke_write(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	struct ib_uverbs_attr *in = NULL, *out = NULL, *more_in = NULL, *more_out = NULL;
-	const struct command *command = NULL;
+	const struct command *command;
 	uint32_t number = 0;
 
 	for (int i = 0; i < hdr->num_attrs; i++) {
@@ -224,9 +258,7 @@ static int invoke_write(struct ib_uverbs_ioctl_hdr *hdr)
 		errno = ENOSPC;
 		return -1;
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (commands[i].number == number)
-			command = &commands[i];
+	command = command_of(number);
 	add("    kernel %s", command ? command->name : "?");
 	if (in) {
 		add(" ");
@@ -343,8 +375,12 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	argument = va_arg(args, void *);
 	va_end(args);
-	if (fake_kernel && request == RDMA_VERBS_IOCTL)
+	if (fake_kernel && request == RDMA_VERBS_IOCTL && !old_kernel)
 		return verbs_ioctl(argument);
+	if (fake_kernel && request == RDMA_VERBS_IOCTL) {
+		errno = ENOTTY;
+		return -1;
+	}
 	if (fake_kernel && request == 0xc0184800UL) {
 		heap = argument;
 		heap->fd = new_fd();
@@ -352,6 +388,49 @@ int ioctl(int fd, unsigned long request, ...)
 		return ftruncate(heap->fd, heap->length);
 	}
 	return syscall(SYS_ioctl, fd, request, argument);
+}
+
+/* A command of the older kind as it is written to the device file; the answer, by its lengths. */
+static ssize_t command_written(const void *bytes, size_t size)
+{
+	const struct ib_uverbs_cmd_hdr *hdr = bytes;
+	const struct ib_uverbs_ex_cmd_hdr *more = (const void *)(hdr + 1);
+	const struct command *command = command_of(hdr->command);
+	bool extended = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
+	size_t length = hdr->in_words * 4, room = hdr->out_words * 4;
+	uint64_t answer = 0;
+
+	if (!command) {
+		say("CHECK: unknown command %#x", hdr->command);
+		errno = EINVAL;
+		return -1;
+	}
+	if (extended) {
+		length = sizeof(*hdr) + sizeof(*more) +
+			 8 * (hdr->in_words + more->provider_in_words);
+		room = 8 * (hdr->out_words + more->provider_out_words);
+		answer = more->response;
+	} else if (room) {
+		memcpy(&answer, hdr + 1, sizeof(answer));
+	}
+	say("    kernel %s of %zu bytes, answer %zu", command->name, length, room);
+	if (length != size || !answer != !room)
+		say("CHECK: %s of %zu bytes, says %zu and %zu for the answer", command->name, size,
+		    length, room);
+	if (room)
+		answer_command(hdr->command, command, (void *)(uintptr_t)answer, room);
+	return size;
+}
+
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+	struct stat file;
+
+	/* The device files are /dev/null, to which nothing else writes. */
+	if (old_kernel && !fstat(fd, &file) && S_ISCHR(file.st_mode) &&
+	    file.st_rdev == makedev(1, 3) && size >= sizeof(struct ib_uverbs_cmd_hdr))
+		return command_written(bytes, size);
+	return syscall(SYS_write, fd, bytes, size);
 }
 
 /* Without netlink, devices are looked for in sysfs, where a test can put one. */

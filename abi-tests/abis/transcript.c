@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool fake_kernel, may_refuse, together;
+bool fake_kernel, may_refuse, old_kernel, together;
 int current_release;
 const struct plugin_calls *plugins[100];
 

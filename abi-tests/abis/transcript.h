@@ -19,10 +19,11 @@ struct ibv_context;
 struct ibv_device;
 
 /*
- * Whether the kernel of fake_kernel.c answers, and whether the kernel may refuse commands, as one
- * with an rxe device does. The fake one refuses all of them then, but for those of contexts.
+ * Whether the kernel of fake_kernel.c answers, whether the kernel may refuse commands, as one with
+ * an rxe device does, and whether it is one from before commands went through ioctl. The fake one
+ * refuses all but those of contexts if it may, and an old one what it cannot know.
  */
-extern bool fake_kernel, may_refuse;
+extern bool fake_kernel, may_refuse, old_kernel;
 
 /* The release whose device the program is about, and whether there are others beside it. */
 extern int current_release;

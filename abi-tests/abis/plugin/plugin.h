@@ -69,7 +69,7 @@ void *created(void *object, struct ibv_context *context, int result);
 	} response = { .provider = { 0 } }
 
 /* Both as arguments. The driver of rxe takes no words of the plugin with most commands. */
-#define CMD &request.cmd, sizeof(request.cmd) + (may_refuse ? 0 : sizeof(request.provider))
+#define CMD &request.cmd, sizeof(request.cmd) + (fake_kernel ? sizeof(request.provider) : 0)
 #define ONLY_CMD &request.cmd, sizeof(request.cmd)
 #define RESP &response.resp, sizeof(response)
 

@@ -2,7 +2,7 @@
  * Calls every public verb, the functions and the inline ones, with arguments that can be told
  * apart, and lets the plugin of the release call every function of its version node.
  *
- * usage: verbs fake|refusing|real RELEASE...; EXPORTS names the list of the names in version nodes
+ * usage: verbs fake|refusing|old|real RELEASE...; EXPORTS names the list of the names in version nodes
  */
 #define _GNU_SOURCE
 #include "program.h"
@@ -295,6 +295,7 @@ int main(int argc, char **argv)
 	give_name(context_of, sizeof(context_of), "context_of");
 	fake_kernel = argc < 2 || strcmp(argv[1], "real");
 	may_refuse = argc > 1 && strcmp(argv[1], "fake");
+	old_kernel = argc > 1 && !strcmp(argv[1], "old");
 	together = argc > 3;
 	for (int i = 2; i < argc && count_of_tests < 16; i++)
 		tests[count_of_tests++].release = atoi(argv[i]) % 100;
