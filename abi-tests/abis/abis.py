@@ -228,14 +228,18 @@ def problems(args, release, kernel, told, plain=False):
     """What is wrong with a release's run, its name, and how long its transcript is.
 
     What tells the library the release is a "file" beside the plugin, the number `told`, or nothing
-    but the functions that the plugin "imports". A `plain` program has no inline functions.
+    but the functions that the plugin "imports". A "linked" plugin is there before the library looks
+    for any, and a file beside it tells. A `plain` program has no inline functions.
     """
     install(args.folder, release)
     more = {}
     if isinstance(told, int):
         more["IBVERBS_RS_PLUGIN_RELEASE"] = str(told)
-    elif told == "file":
+    elif told != "imports":
         write(f"{PLUGINS}/{RELEASES[release][1]}", "")
+    if told == "linked":
+        os.unlink(f"{CONFIGURATION}/abi{release}.driver")
+        more["LD_PRELOAD"] = f"{PLUGINS}/{plugin_of(release)}"
     program = f"{args.folder}/{'plain/' if plain else ''}verbs"
     lines = transcript(program, args.library, kernel, [release], more)
     label = f"{release}-{kernel}-{told}{'-plain' if plain else ''}"
@@ -294,6 +298,8 @@ def cases(args):
             runs.append((args.what, release))
         if args.what == "fake":
             runs += [(kernel, runs[0][1]) for kernel in ("refusing", "old")]
+            if evidence:
+                runs.append(("fake", "linked"))
             if release in IMPORTS_TELL:
                 runs.append(("fake", "imports"))
         for kernel, told in runs:
