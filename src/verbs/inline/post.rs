@@ -6,11 +6,13 @@
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
+use core::mem::offset_of;
 use core::ptr;
 
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::log::log;
+use crate::provider_api::private;
 use crate::sys::errno::Errno;
 
 thread_local! {
@@ -68,16 +70,39 @@ unsafe extern "C" fn ibv_wr_abort(qp: *mut ibv_qp_ex) {
 }
 export!(ibv_wr_abort @@ "IBVERBS_RS_1.0");
 
-/// Defines functions that go to a member of the QP: `fn name(arguments after the QP) => member;`.
+/// A function of the QP at `offset`, if QPs of its provider's release have one there: behind the
+/// extended QP lies what is the library's.
+///
+/// # Safety
+///
+/// `qp` must be an extended QP of an open context.
+unsafe fn newer<T: Copy>(
+    qp: *mut ibv_qp_ex,
+    offset: usize,
+    _member: fn(&ibv_qp_ex) -> &Option<T>,
+) -> Option<T> {
+    // SAFETY: the caller's promise; a QP is as long as its layout says.
+    unsafe {
+        let end = private((*qp.cast::<ibv_qp>()).context).layout.qp_tail;
+        if offset < end { qp.byte_add(offset).cast::<Option<T>>().read() } else { None }
+    }
+}
+
+/// Defines functions that go to a member of the QP: `fn name(arguments after the QP) => member;`,
+/// or `=> newer member;` for those that older releases do not have.
 macro_rules! builders {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) => $member:ident;)*) => {
+    (@get $qp:ident $member:ident) => { (*$qp).$member };
+    (@get $qp:ident newer $member:ident) => {
+        newer($qp, offset_of!(ibv_qp_ex, $member), |qp| &qp.$member)
+    };
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) => $($member:ident)+;)*) => {
         $(
             $(#[$doc])*
             unsafe extern "C" fn $name(qp: *mut ibv_qp_ex $(, $arg: $type)*) {
                 // SAFETY: the caller passes an extended QP after the begin, and what the request
                 // demands.
                 unsafe {
-                    match (*qp).$member {
+                    match builders!(@get qp $($member)+) {
                         Some(build) => build(qp $(, $arg)*),
                         None => missing(qp, stringify!($name)),
                     }
@@ -96,12 +121,12 @@ builders! {
     fn ibv_wr_atomic_fetch_add(rkey: u32, remote_addr: u64, add: u64) => wr_atomic_fetch_add;
     /// Writes eight bytes to a remote place at once.
     fn ibv_wr_atomic_write(rkey: u32, remote_addr: u64, atomic_wr: *const c_void) =>
-        wr_atomic_write;
+        newer wr_atomic_write;
     /// Binds a type 2 memory window under a new key.
     fn ibv_wr_bind_mw(mw: *mut ibv_mw, rkey: u32, bind_info: *const ibv_mw_bind_info) =>
         wr_bind_mw;
     /// Makes remote writes visible or persistent.
-    fn ibv_wr_flush(rkey: u32, remote_addr: u64, len: usize, r#type: u8, level: u8) => wr_flush;
+    fn ibv_wr_flush(rkey: u32, remote_addr: u64, len: usize, r#type: u8, level: u8) => newer wr_flush;
     /// Invalidates a key of this side.
     fn ibv_wr_local_inv(invalidate_rkey: u32) => wr_local_inv;
     /// Reads from remote memory.
@@ -138,6 +163,8 @@ mod tests {
     use core::ptr;
 
     use super::*;
+    use crate::provider_api::private_abi::testing::Guarded;
+    use crate::provider_api::private_abi::{PRIVATE_ABIS, layouts_of};
     use crate::verbs::testing::{Call, Fake, note, recording_qp_ex};
 
     fn at<T>(address: usize) -> *mut T {
@@ -148,6 +175,7 @@ mod tests {
     fn requests_are_built_by_the_qp_s_functions() {
         let fake = Fake::new();
         let mut qp = recording_qp_ex();
+        qp.qp_base.context = fake.context();
         let qp = &raw mut qp;
         macro_rules! build {
             ($($function:ident($($argument:expr),*) => $member:literal;)*) => {
@@ -218,5 +246,34 @@ mod tests {
             assert_eq!(ibv_wr_complete(other), 0);
         }
         assert_eq!(fake.called(), ["wr_complete"]);
+    }
+    /// Where an older release has no function, its QP has the provider's and the library's data.
+    #[test]
+    fn requests_that_a_release_does_not_know_are_not_looked_for() {
+        for layout in PRIVATE_ABIS.into_iter().flat_map(layouts_of) {
+            let fake = Fake::of_layout(layout, &verbs_context_ops::zeroed());
+            let mut whole = recording_qp_ex();
+            whole.qp_base.context = fake.context();
+            let memory = Guarded::new(layout.qp_tail);
+            let qp = memory.get::<ibv_qp_ex>();
+            // SAFETY: a QP that ends where its release ends it.
+            unsafe {
+                ptr::copy_nonoverlapping(
+                    (&raw const whole).cast::<u8>(),
+                    qp.cast(),
+                    layout.qp_tail,
+                );
+                let first = *layout.releases.start();
+                ibv_wr_start(qp);
+                ibv_wr_atomic_write(qp, 1, 2, ptr::null());
+                let status = if first < 44 { libc::EOPNOTSUPP } else { 0 };
+                assert_eq!(ibv_wr_complete(qp), status, "{layout:?}");
+                ibv_wr_start(qp);
+                ibv_wr_flush(qp, 1, 2, 3, 4, 5);
+                let status = if first < 45 { libc::EOPNOTSUPP } else { 0 };
+                assert_eq!(ibv_wr_complete(qp), status, "{layout:?}");
+            }
+            fake.calls();
+        }
     }
 }
