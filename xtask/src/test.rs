@@ -94,7 +94,9 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let (machines, others): (VecDeque<usize>, VecDeque<usize>) =
         chosen.iter().partition(|number| STEPS[**number].class == Class::Machine && !quick);
     let work = |queue: &Mutex<VecDeque<usize>>| {
-        while let Some(number) = lock(queue).pop_front() {
+        // Not in the condition of the loop, which would hold the lock while the step runs.
+        let next = || lock(queue).pop_front();
+        while let Some(number) = next() {
             let done = STEPS[number].perform(number, &ctx, quick);
             lock(&in_order).push(done);
         }
