@@ -6,33 +6,70 @@
 //! recognized as gone, unless another one has its address by then.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::abi::*;
 use crate::log::log;
-use crate::sys::mutex::Mutex;
 
-/// The addresses of all contexts from set-up to tear-down, in ascending order.
-static CONTEXTS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// Addresses of contexts. There is no lock: a child process of a program with threads destroys what
+/// it has inherited, and nobody would give back a lock that was held when it was made.
+struct Contexts<const N: usize> {
+    /// 0 where there is none.
+    addresses: [AtomicUsize; N],
+    /// How many there are that found no room.
+    others: AtomicUsize,
+}
+
+impl<const N: usize> Contexts<N> {
+    const fn new() -> Contexts<N> {
+        Contexts { addresses: [const { AtomicUsize::new(0) }; N], others: AtomicUsize::new(0) }
+    }
+
+    /// Puts `new` in the place of the first `old`, if there is one.
+    fn replace(&self, old: usize, new: usize) -> bool {
+        let replaced = |place: &AtomicUsize| {
+            place.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        self.addresses.iter().any(replaced)
+    }
+
+    fn add(&self, address: usize) {
+        if !self.replace(0, address) {
+            self.others.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    fn remove(&self, address: usize) {
+        if !self.replace(address, 0) {
+            let less = |others: usize| others.checked_sub(1);
+            let _ = self.others.fetch_update(Ordering::AcqRel, Ordering::Relaxed, less);
+        }
+    }
+
+    /// Whether this may be one of them: it is, or not all are known.
+    fn may_have(&self, address: usize) -> bool {
+        let is_it = |place: &AtomicUsize| place.load(Ordering::Acquire) == address;
+        address != 0
+            && (self.addresses.iter().any(is_it) || self.others.load(Ordering::Acquire) > 0)
+    }
+}
+
+/// All contexts from set-up to tear-down. Programs have a few.
+static CONTEXTS: Contexts<256> = Contexts::new();
 
 /// Notes a context that is set up.
 pub(super) fn add(context: *const ibv_context) {
-    let mut contexts = CONTEXTS.lock();
-    if let Err(place) = contexts.binary_search(&context.addr()) {
-        contexts.insert(place, context.addr());
-    }
+    CONTEXTS.add(context.addr());
 }
 
 /// Forgets a context that is torn down.
 pub(super) fn remove(context: *const ibv_context) {
-    let mut contexts = CONTEXTS.lock();
-    if let Ok(place) = contexts.binary_search(&context.addr()) {
-        contexts.remove(place);
-    }
+    CONTEXTS.remove(context.addr());
 }
 
-/// Whether this is a context that is not torn down.
+/// Whether this is a context that is not torn down, as far as that is known.
 pub(crate) fn is_live(context: *const ibv_context) -> bool {
-    CONTEXTS.lock().binary_search(&context.addr()).is_ok()
+    CONTEXTS.may_have(context.addr())
 }
 
 /// The error number for a call that comes after its device was closed, which is also logged.
@@ -80,6 +117,23 @@ mod tests {
         assert!(!is_live(core::ptr::null()));
         close(fake);
         assert!(!is_live(context));
+    }
+
+    #[test]
+    fn contexts_beyond_the_room_count_as_live() {
+        let contexts = Contexts::<2>::new();
+        (8..=32).step_by(8).for_each(|address| contexts.add(address));
+        assert!(contexts.may_have(8) && contexts.may_have(32) && contexts.may_have(40));
+        contexts.remove(24);
+        assert!(contexts.may_have(40), "one is still unknown");
+        contexts.remove(32);
+        assert!(!contexts.may_have(40) && contexts.may_have(16));
+        contexts.remove(8);
+        assert!(!contexts.may_have(8) && !contexts.may_have(0));
+        contexts.add(40);
+        assert!(contexts.may_have(40) && contexts.may_have(16));
+        contexts.remove(48);
+        assert!(!contexts.may_have(48));
     }
 
     #[test]
