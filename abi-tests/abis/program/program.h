@@ -10,6 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Set by the header that takes away the inline functions. */
+#ifndef PLAIN_SYMBOLS
+#define PLAIN_SYMBOLS 0
+#endif
+
 /* Runs a call that hands back an object, and says which. */
 #define MADE(call)                                                                                 \
 	({                                                                                         \
