@@ -48,8 +48,11 @@ unsafe extern "C" fn alloc_context(
         let own: *mut u8 =
             by_abi!(abi, _verbs_init_and_alloc_context(device, cmd_fd, size, offset, 9)).cast();
         assert!(!own.is_null());
-        own.write_bytes(0xa5, OWN);
-        own.add(size - OWN).write_bytes(0xa5, OWN);
+        for guard in [own, own.add(size - OWN)] {
+            let bytes = core::slice::from_raw_parts(guard, OWN);
+            assert!(bytes.iter().all(|byte| *byte == 0), "set-up left the context of {layout:?}");
+            guard.write_bytes(0xa5, OWN);
+        }
         OPEN.with_borrow_mut(|open| open.push(own));
         let context = own.add(OWN).cast::<verbs_context>();
         let of_provider = |name: &str| match name {
