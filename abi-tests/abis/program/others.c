@@ -60,6 +60,8 @@ static void completion_counters(struct ibv_context *ctx, struct ibv_qp *qp)
 void other_verbs(struct ibv_context *ctx, struct ibv_pd *pd)
 {
 	struct ibv_ah_attr ah_attr = { .dlid = 0x12, .sl = 3, .port_num = 1, .is_global = 1 };
+	/* To itself, so that a kernel finds the way. */
+	int unknown = ibv_query_gid(ctx, 1, 0, &ah_attr.grh.dgid);
 	struct ibv_ah *ah = MADE(ibv_create_ah(pd, &ah_attr));
 	struct ibv_cq *cq = MADE(ibv_create_cq(ctx, 4, NULL, NULL, 0));
 	struct ibv_qp_init_attr attr = {
@@ -69,6 +71,8 @@ void other_verbs(struct ibv_context *ctx, struct ibv_pd *pd)
 	};
 	struct ibv_qp *qp = MADE(ibv_create_qp(pd, &attr));
 
+	if (unknown)
+		say("    no GID");
 	CHECK(ah && ah->context == ctx && ah->pd == pd);
 	if (ah)
 		DONE(ibv_destroy_ah(ah));
