@@ -12,7 +12,7 @@ use crate::paths;
 const RUNNER: &str = include_str!("../../guest/programs.py");
 
 /// The longest that all programs may take together.
-const TIMEOUT: Duration = Duration::from_secs(900);
+const TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// What came of all programs.
 #[derive(Debug)]

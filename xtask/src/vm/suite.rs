@@ -22,7 +22,7 @@ const NO_IOCTL: &str = include_str!("../../c/no_ioctl.c");
 const LEAVERS: [&str; 2] = ["test_flow", "test_parent_domain"];
 
 /// The longest that all tests may take together.
-const TIMEOUT: Duration = Duration::from_secs(1200);
+const TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// A run of the test suite to be.
 #[derive(Debug)]
