@@ -29,3 +29,5 @@ mod init;
 mod plugin;
 // What plugins call, but for commands.
 mod provider_api;
+// The software device.
+mod urxe;

@@ -9,6 +9,7 @@ use crate::discovery::{device_file, device_put, devices, text};
 use crate::log::log;
 use crate::provider_api::{call_op, private, private_abi, registry};
 use crate::sys::errno::{Errno, Result, from_null, keep_errno};
+use crate::urxe;
 use crate::verbs::context_slots;
 
 /// Opens a device. `private_data` is for the provider. `ibv_open_device(3)`
@@ -48,11 +49,20 @@ pub(crate) unsafe fn open(
 /// EINVAL for a descriptor that is no device file, ENODEV if it is none of a device of the list,
 /// EOPNOTSUPP if the provider cannot do it, those of the provider.
 pub(crate) fn import(cmd_fd: c_int) -> Result<*mut ibv_context> {
-    let number = device_file::device_number(cmd_fd).map_err(|_| Errno::EINVAL)?;
+    // A device inside the library has no number in the kernel.
+    let inside = urxe::device::device_of(cmd_fd).transpose()?;
+    let number = match inside {
+        Some(_) => 0,
+        None => device_file::device_number(cmd_fd).map_err(|_| Errno::EINVAL)?,
+    };
     let devices = devices().map_err(|_| Errno::ENODEV)?;
     // SAFETY: the list gave us a reference to each of its devices.
     let is_it = |device: &&*mut ibv_device| unsafe {
-        (*device.cast::<verbs_device>()).sysfs.as_ref().is_some_and(|it| it.sysfs_cdev == number)
+        let record = (*device.cast::<verbs_device>()).sysfs.as_ref();
+        match inside {
+            Some(inside) => urxe::device::is_device(**device, inside),
+            None => record.is_some_and(|it| it.sysfs_cdev == number),
+        }
     };
     let found = devices.iter().find(is_it).ok_or(Errno::ENODEV);
     // SAFETY: a device to which we have a reference.

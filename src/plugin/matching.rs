@@ -271,10 +271,11 @@ unsafe fn fill(
         public.transport_type = transport_type(node_type);
         store_text(&mut public.name, &[record.name().to_bytes()])?;
         store_text(&mut public.ibdev_path, &[record.path().to_bytes()])?;
-        store_text(&mut public.dev_name, &[record.file().to_bytes()])?;
         if record.file().is_empty() {
-            return Ok(());
+            // A device without the kernel; some programs look for a file of its name.
+            return store_text(&mut public.dev_name, &[record.name().to_bytes()]);
         }
+        store_text(&mut public.dev_name, &[record.file().to_bytes()])?;
         // The path of the device is `SYSFS/class/infiniband/NAME`.
         let path = record.path().to_bytes();
         let class = path.len().saturating_sub(b"infiniband/".len() + record.name().count_bytes());

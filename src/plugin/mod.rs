@@ -33,6 +33,7 @@ use crate::log::{self, log};
 use crate::provider_api::private_abi;
 use crate::provider_api::registry::Driver;
 use crate::uapi::RDMA_DRIVER_UNKNOWN;
+use crate::urxe;
 use known::{is_known, plugin_of, plugins_by_look};
 use load::Failure;
 use matching::{Refusal, names_driver, offer, pci_vendor};
@@ -53,7 +54,7 @@ pub(crate) struct BuiltIn {
 }
 
 /// The providers inside the library.
-const BUILT_IN: &[BuiltIn] = &[];
+const BUILT_IN: &[BuiltIn] = &[urxe::device::BUILT_IN];
 
 /// The providers and what was done to find them; one per process.
 pub(crate) struct Plugins<S = System> {

@@ -21,7 +21,6 @@ mod tests;
 pub(crate) use cq::init_cq;
 pub(crate) use defaults::DEFAULT_OPS;
 pub(crate) use live::end_op;
-#[cfg(test)]
 pub(crate) use ops::set_ops;
 pub(crate) use private::{
     ContextPrivate, OpIndex, call_op, extended, member, member_at, op_index, ops, private,

@@ -11,6 +11,7 @@ use crate::sys::errno::{
     Result, ReturnMinusOne, ReturnNumber, ReturnPointer, from_null, keep_errno,
 };
 use crate::uapi::*;
+use crate::urxe::device::events::{close_channel, create_channel};
 use crate::verbs::event::{acknowledge, read_event};
 use crate::verbs::refuse;
 
@@ -25,6 +26,10 @@ pub(crate) unsafe extern "C" fn ibv_create_comp_channel(
 export!(ibv_create_comp_channel @@ "IBVERBS_1.0");
 
 unsafe fn create(context: *mut ibv_context) -> Result<*mut ibv_comp_channel> {
+    // SAFETY: the caller's promise.
+    if let Some(channel) = unsafe { create_channel(context) } {
+        return channel;
+    }
     // SAFETY: malloc has no preconditions.
     let channel = from_null(unsafe { libc::malloc(size_of::<ibv_comp_channel>()) })?
         .cast::<ibv_comp_channel>();
@@ -47,7 +52,7 @@ unsafe fn create(context: *mut ibv_context) -> Result<*mut ibv_comp_channel> {
 
 /// Destroys a completion channel. Returns 0, or EBUSY while a CQ sends its events there.
 /// `ibv_destroy_comp_channel(3)`
-unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ibv_comp_channel) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ibv_comp_channel) -> c_int {
     // SAFETY: the caller passes a channel and uses it no more.
     unsafe { destroy(channel) }.or_number()
 }
@@ -60,6 +65,7 @@ unsafe fn destroy(channel: *mut ibv_comp_channel) -> Result<()> {
         if cqs != 0 {
             return refuse!(EBUSY, "ibv_destroy_comp_channel: {cqs} CQs still use the channel");
         }
+        close_channel(channel);
         keep_errno(|| libc::close((*channel).fd));
         libc::free(channel.cast());
     }

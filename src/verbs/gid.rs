@@ -1,4 +1,5 @@
 //! GID tables of ports: from the kernel's ioctl, or from sysfs where the kernel is older than that.
+//! The device inside the library answers in place of sysfs.
 
 use core::ffi::{CStr, c_int};
 
@@ -6,6 +7,7 @@ use crate::abi::export::{export, export_private};
 use crate::abi::*;
 use crate::cmd::{self, Kernel};
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber, from_number};
+use crate::urxe;
 use crate::verbs::context;
 use crate::verbs::sysfs::{self, parse_hexadecimal};
 
@@ -166,7 +168,9 @@ unsafe fn query_into(
         let kernel = Kernel::of(context);
         let Place { port, index } = place;
         let Room { entry, size } = room;
-        if cmd::query_gid_entry(kernel, port, index, flags, entry, size)?.is_some() {
+        if !urxe::device::is_ours(context)
+            && cmd::query_gid_entry(kernel, port, index, flags, entry, size)?.is_some()
+        {
             return Ok(());
         }
         if flags != 0 {
@@ -190,10 +194,14 @@ unsafe fn query_table(
     // SAFETY: the caller passes a context and room for the entries.
     unsafe {
         let kernel = Kernel::of(context);
-        match cmd::query_gid_table(kernel, entries, max_entries, flags, entry_size)? {
-            Some(count) => return Ok(count),
-            None if flags != 0 => return Err(Errno::EOPNOTSUPP),
-            None => {}
+        if !urxe::device::is_ours(context)
+            && let Some(count) =
+                cmd::query_gid_table(kernel, entries, max_entries, flags, entry_size)?
+        {
+            return Ok(count);
+        }
+        if flags != 0 {
+            return Err(Errno::EOPNOTSUPP);
         }
         let mut count = 0;
         each_from_sysfs(context, |entry| {
@@ -257,6 +265,10 @@ unsafe fn from_sysfs(
     place: Place,
     wanted: verbs_query_gid_attr_mask,
 ) -> Result<ibv_gid_entry> {
+    // SAFETY: the caller passes a context.
+    if let Some(entry) = unsafe { urxe::device::gid_entry(context, place.port, place.index) } {
+        return entry;
+    }
     let mut entry =
         ibv_gid_entry { gid_index: place.index, port_num: place.port, ..ibv_gid_entry::zeroed() };
     // SAFETY: the caller passes a context.

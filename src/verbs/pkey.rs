@@ -5,6 +5,7 @@ use core::ffi::c_int;
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne};
+use crate::urxe;
 use crate::verbs::sysfs::{self, parse_hexadecimal};
 
 /// Stores the partition key at `index` of a port's table, in network order. Returns 0, or -1 with
@@ -41,6 +42,10 @@ export!(ibv_get_pkey_index @@ "IBVERBS_1.5");
 
 /// The partition key at `index` of a port's table, in host order.
 unsafe fn query(context: *mut ibv_context, port: u8, index: c_int) -> Result<u16> {
+    // SAFETY: the caller passes a context.
+    if let Some(key) = unsafe { urxe::device::pkey(context, port, index) } {
+        return key;
+    }
     let mut buf = [0; 8];
     // SAFETY: the caller passes a context.
     let text =

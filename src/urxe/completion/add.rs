@@ -1,0 +1,79 @@
+//! Adding a completion to a queue of any process.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use super::entry::Entry;
+use super::moderation;
+use super::ring::{Event, Put, Ring};
+use crate::abi::*;
+use crate::urxe::device::events;
+use crate::urxe::explain;
+use crate::urxe::host::{self, Host, Peer};
+use crate::urxe::shared::{CqShared, Cqe, TakenOver};
+
+/// What became of a completion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Added {
+    /// It is in the queue.
+    Done,
+    /// It is lost, as there was no room: the queue is in error, and so is the QP now. The owner of
+    /// the queue has been told, with `IBV_EVENT_CQ_ERR`, the first time.
+    Overrun,
+    /// There is no such queue.
+    Gone,
+}
+
+/// Adds a completion to the queue at this offset in the slot of a process, and sends the event that
+/// its owner asked for. `me` is the calling process. Waits for the lock of the queue, after which no
+/// other is taken.
+pub(crate) fn add(me: &Host, peer: &Peer, cq: u64, entry: &Entry<'_>) -> Added {
+    let Some(shared) = peer.memory().at::<CqShared>(cq) else { return Added::Gone };
+    let (_guard, taken_over) = shared.lock.lock(me.holder(), |holder| me.is_dead(holder));
+    let Some(ring) = ring_of(peer, shared) else { return Added::Gone };
+    if taken_over == TakenOver::FromTheDead && ring.repair() {
+        send(peer, &ring);
+    }
+    match ring.put(entry, host::now) {
+        Put::Done => {
+            match ring.event(entry.is_solicited(), host::now) {
+                Event::Send => send(peer, &ring),
+                Event::HeldBack => moderation::held_back(shared),
+                Event::No => {}
+            }
+            Added::Done
+        }
+        Put::Overrun => {
+            explain!(
+                "urxe: no room for a completion of QP {:#x} (wr_id {:#x}): all {} entries of its CQ \
+                 are in use",
+                entry.qp_num,
+                entry.wr_id,
+                shared.limit.load(Relaxed),
+            );
+            let handle = shared.user_handle.load(Relaxed);
+            events::send(peer, shared.events.load(Relaxed), IBV_EVENT_CQ_ERR, handle);
+            Added::Overrun
+        }
+        Put::OverrunBefore => Added::Overrun,
+    }
+}
+
+/// The ring of a queue that exists.
+pub(super) fn ring_of<'a>(peer: &'a Peer, shared: &'a CqShared) -> Option<Ring<'a>> {
+    if shared.generation.load(Acquire).is_multiple_of(2) {
+        return None;
+    }
+    let (place, count) = (shared.ring.load(Relaxed), shared.capacity.load(Relaxed));
+    let entries = peer.memory().slice::<Cqe>(place, usize::try_from(count).ok()?)?;
+    Ring::new(shared, entries)
+}
+
+/// Sends the completion event that is due.
+pub(super) fn send(peer: &Peer, ring: &Ring<'_>) {
+    let shared = ring.shared;
+    let channel = shared.channel.load(Relaxed);
+    if channel != 0 {
+        events::send_completion(peer, channel, shared.user_handle.load(Relaxed));
+    }
+    ring.sent();
+}

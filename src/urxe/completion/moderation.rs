@@ -1,0 +1,109 @@
+//! Event moderation: one event for several completions. `ibv_modify_cq(3)`
+//!
+//! Who adds the last of so many completions sends the event. That it does not wait longer than the
+//! program wants is watched by a thread of the queue's owner, which sleeps on a futex as long as no
+//! event is held back.
+
+use core::ptr;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use core::time::Duration;
+
+use super::add;
+use super::cq::Cq;
+use super::ring::Event;
+use crate::sys::errno::{Errno, Result};
+use crate::urxe::explain;
+use crate::urxe::host::{self, Host};
+use crate::urxe::shared::CqShared;
+
+/// Wants an event after `count` completions, and `period` microseconds after the first of them at
+/// the latest; 0 for no such limit. After each completion if both are 0, or `count` is 1.
+///
+/// # Errors
+///
+/// EAGAIN without room for a thread.
+pub(super) fn set(cq: &Cq, count: u16, period: u16) -> Result<()> {
+    let moderation = if count == 1 { 0 } else { u32::from(count) | u32::from(period) << 16 };
+    if moderation >> 16 != 0 && !cq.is_watched.swap(true, SeqCst) {
+        let (host, record) = (cq.host(), cq.record());
+        let generation = cq.shared().generation.load(Relaxed);
+        let watch = move || watch(host, record, generation);
+        if let Err(error) = std::thread::Builder::new().name("urxe-events".into()).spawn(watch) {
+            cq.is_watched.store(false, SeqCst);
+            explain!("ibv_modify_cq: no thread to watch the time of events: {error}");
+            return Err(Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)));
+        }
+    }
+    cq.shared().moderation.store(moderation, SeqCst);
+    wake(cq.shared());
+    Ok(())
+}
+
+/// Ends the moderation of a queue that goes away.
+pub(super) fn stop(shared: &CqShared) {
+    if shared.moderation.swap(0, SeqCst) >> 16 != 0 {
+        wake(shared);
+    }
+}
+
+/// Tells the owner that an event is held back, if that has a limit in time.
+pub(super) fn held_back(shared: &CqShared) {
+    if shared.moderation.load(Relaxed) >> 16 != 0 && shared.held_back.load(Relaxed) == 1 {
+        wake(shared);
+    }
+}
+
+fn wake(shared: &CqShared) {
+    let word = shared.held_back.as_ptr();
+    // SAFETY: wakes who sleeps on a word that is mapped.
+    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX) };
+}
+
+/// Sleeps until the number of completions that are held back is another one, at most so long.
+fn sleep(shared: &CqShared, held_back: u32, time: Option<Duration>) {
+    let word = shared.held_back.as_ptr();
+    let time = time.map(|time| libc::timespec {
+        tv_sec: time.as_secs().cast_signed(),
+        tv_nsec: i64::from(time.subsec_nanos()),
+    });
+    let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: waits on a word that is mapped; the time is valid or NULL.
+    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, held_back, time) };
+}
+
+/// Sends events that were held back long enough, as long as the queue exists.
+fn watch(host: &'static Host, record: u64, generation: u32) {
+    let Some(shared) = host.memory().at::<CqShared>(record) else { return };
+    while shared.generation.load(Acquire) == generation {
+        let period = u64::from(shared.moderation.load(SeqCst) >> 16) * 1000;
+        let held_back = shared.held_back.load(SeqCst);
+        if held_back == 0 || period == 0 {
+            // Another period, or another queue, comes with a wake-up; so that none is missed for
+            // good, the thread looks by itself from time to time.
+            sleep(shared, held_back, Some(Duration::from_secs(1)));
+            continue;
+        }
+        let age = host::now().saturating_sub(shared.held_back_since.load(Relaxed));
+        if let Some(rest) = period.checked_sub(age).filter(|&rest| rest != 0) {
+            sleep(shared, held_back, Some(Duration::from_nanos(rest)));
+        } else {
+            send(host, shared, generation, period);
+        }
+    }
+}
+
+/// Sends the event that is due.
+fn send(host: &Host, shared: &CqShared, generation: u32, period: u64) {
+    let (_guard, _) = shared.lock.lock(host.holder(), |holder| host.is_dead(holder));
+    if shared.generation.load(Acquire) != generation {
+        return;
+    }
+    let age = host::now().saturating_sub(shared.held_back_since.load(Relaxed));
+    let is_due = shared.held_back.load(SeqCst) != 0 && age >= period;
+    if is_due
+        && let Some(ring) = add::ring_of(host.own(), shared)
+        && ring.fire() == Event::Send
+    {
+        add::send(host.own(), &ring);
+    }
+}

@@ -1,0 +1,70 @@
+//! Polling: `ibv_poll_cq(3)`, and what both ways of polling share.
+
+use core::ffi::c_int;
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::cq::Cq;
+use super::retire;
+use super::ring::Ring;
+use crate::abi::*;
+use crate::urxe::shared::Cqe;
+
+impl Cq {
+    /// The next completion, which is taken: its message is where it belongs, and what it held is
+    /// given back. With `polling` held; the entry stays until the head is published.
+    pub(super) fn take(&self, ring: &Ring<'static>) -> Option<Taken> {
+        loop {
+            let head = self.head.load(Relaxed);
+            let cqe = ring.at(head)?;
+            self.head.store(head.wrapping_add(1), Relaxed);
+            if cqe.is_forgotten() {
+                continue;
+            }
+            let mut taken = Taken { cqe, status: cqe.status() };
+            let origin = cqe.origin();
+            if let Some(payload) = cqe.payload()
+                && taken.status == IBV_WC_SUCCESS
+                && !retire::scatter(self.host(), origin, &payload)
+            {
+                // The memory of the receive has been deregistered since it was checked.
+                taken.status = IBV_WC_LOC_PROT_ERR;
+            }
+            retire::finished(self.host(), origin);
+            return Some(taken);
+        }
+    }
+}
+
+/// A completion that has been taken.
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    pub(super) cqe: &'static Cqe,
+    pub(super) status: ibv_wc_status,
+}
+
+/// `ibv_poll_cq(3)`: the number of completions, up to `count`; -ENODEV in a child process.
+pub(crate) unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut ibv_wc) -> c_int {
+    // SAFETY: the caller passes a CQ of this device.
+    let cq = unsafe { Cq::of(cq) };
+    if cq.has_pending() {
+        retire::progress(cq);
+    }
+    if cq.looks_empty() {
+        return if cq.host().is_current() { 0 } else { -libc::ENODEV };
+    }
+    if !cq.host().is_current() {
+        return -libc::ENODEV;
+    }
+    let _polling = cq.polling().enter();
+    let Some(ring) = cq.ring() else { return 0 };
+    let mut got = 0;
+    while got < count {
+        let Some(taken) = cq.take(&ring) else { break };
+        let new = ibv_wc { status: taken.status, ..taken.cqe.to_wc() };
+        // SAFETY: the caller has room for `count` completions.
+        unsafe { wc.add(got as usize).write(new) };
+        got += 1;
+    }
+    ring.publish(cq.head.load(Relaxed));
+    got
+}

@@ -1,0 +1,432 @@
+//! Events: how they reach the program, and how objects go away with events on their way.
+//!
+//! The descriptors that a program polls and reads are FIFOs, one for the asynchronous events of a
+//! context and one for each completion channel. Who causes an event writes it there, in this
+//! process or another one, in the form in which the kernel would: so the library reads them as
+//! those of any device. An event names its object by the address in the owner's memory.
+
+use core::ffi::c_int;
+use core::fmt;
+use std::collections::BTreeMap;
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+
+use libc::{pthread_cond_t, pthread_mutex_t};
+
+use crate::abi::*;
+use crate::cmd::wait_for_events;
+use crate::sys::errno::{Errno, Result, from_null};
+use crate::sys::mutex::Mutex;
+use crate::uapi::*;
+use crate::urxe::device::Context;
+use crate::urxe::explain;
+use crate::urxe::host::{self, Host, Peer, event_file};
+
+/// The events of a context.
+pub(crate) struct Events {
+    /// Number of the file with the asynchronous ones.
+    number: u32,
+    /// Asynchronous and completion events that the program has read, by the address of their
+    /// object.
+    asynchronous: Mutex<BTreeMap<usize, u32>>,
+    completion: Mutex<BTreeMap<usize, u32>>,
+}
+
+impl Events {
+    pub(super) fn new(number: u32) -> Events {
+        let none = || Mutex::new(BTreeMap::new());
+        Events { number, asynchronous: none(), completion: none() }
+    }
+
+    /// Number of the file of the asynchronous events, which objects tell their peers.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+}
+
+/// Sends an asynchronous event to the context with this number of events in a process. `element` is
+/// the address of its object there, or the port.
+pub(crate) fn send(peer: &Peer, number: u32, event: ibv_event_type, element: u64) {
+    let desc = ib_uverbs_async_event_desc { element, event_type: event, reserved: 0 };
+    if let Err(errno) = event_file::send(peer, number, bytes_of(&desc)) {
+        lost(peer, number, errno);
+    }
+}
+
+/// Sends a completion event to the channel with this number in a process. `cq` is the address of
+/// the CQ there.
+pub(crate) fn send_completion(peer: &Peer, number: u32, cq: u64) {
+    let desc = ib_uverbs_comp_event_desc { cq_handle: cq };
+    if let Err(errno) = event_file::send(peer, number, bytes_of(&desc)) {
+        lost(peer, number, errno);
+    }
+}
+
+#[cold]
+fn lost(peer: &Peer, number: u32, errno: Errno) {
+    explain!(
+        "urxe: an event for process slot {}, file {number}, is lost: {}",
+        peer.slot(),
+        std::io::Error::from_raw_os_error(errno.0),
+    );
+}
+
+/// The bytes of a kernel struct, which has no padding.
+fn bytes_of<T: Plain>(value: &T) -> &[u8] {
+    // SAFETY: plain data without padding.
+    unsafe { core::slice::from_raw_parts((&raw const *value).cast(), size_of::<T>()) }
+}
+
+/// A completion channel of this device.
+#[repr(C)]
+struct Channel {
+    channel: ibv_comp_channel,
+    host: &'static Host,
+    number: u32,
+}
+
+/// Creates a completion channel; freed by free(3) after [`close_channel`]. Nothing for a context of
+/// another device. `ibv_create_comp_channel(3)`
+///
+/// # Safety
+///
+/// `context` must be an open context.
+pub(crate) unsafe fn create_channel(
+    context: *mut ibv_context,
+) -> Option<Result<*mut ibv_comp_channel>> {
+    // SAFETY: the caller's promise.
+    unsafe { Context::find(context) }?;
+    Some(host::host().and_then(|host| {
+        let (number, file) = event_file::create(host)?;
+        // SAFETY: malloc has no preconditions.
+        let memory = from_null(unsafe { libc::malloc(size_of::<Channel>()) });
+        let memory = memory.inspect_err(|_| event_file::remove(host, number))?.cast::<Channel>();
+        let channel = ibv_comp_channel { context, fd: file.into_raw_fd(), refcnt: 0 };
+        // SAFETY: the memory is ours and large enough.
+        unsafe { memory.write(Channel { channel, host, number }) };
+        Ok(memory.cast())
+    }))
+}
+
+/// Removes what a channel of this device has beside its descriptor and its memory.
+///
+/// # Safety
+///
+/// `channel` must be a channel of an open context, for the last time.
+pub(crate) unsafe fn close_channel(channel: *mut ibv_comp_channel) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if Context::find((*channel).context).is_some() {
+            let Channel { host, number, .. } = channel.cast::<Channel>().read();
+            remove(host, number);
+        }
+    }
+}
+
+/// Removes an event file, unless it is that of the parent of this process.
+pub(super) fn remove(host: &Host, number: u32) {
+    if host.is_current() {
+        event_file::remove(host, number);
+    }
+}
+
+/// Number of the file of a channel; 0 for no channel.
+///
+/// # Safety
+///
+/// `channel` must be NULL or a channel of this device.
+pub(crate) unsafe fn channel_number(channel: *mut ibv_comp_channel) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { channel.cast::<Channel>().as_ref() }.map_or(0, |channel| channel.number)
+}
+
+/// Counts an asynchronous event that the program got. `ibv_get_async_event(3)`
+pub(super) unsafe extern "C" fn async_event(
+    context: *mut ibv_context,
+    event: *mut ibv_async_event,
+) {
+    // SAFETY: the library passes a context and an event of it. Events of ports are counted under
+    // the number of the port; nobody asks for those.
+    unsafe {
+        let address = (*event).element.cq.addr();
+        count(&Context::of(context).events().asynchronous, address);
+    }
+}
+
+/// Counts a completion event that the program got. `ibv_get_cq_event(3)`
+pub(super) unsafe extern "C" fn cq_event(cq: *mut ibv_cq) {
+    // SAFETY: the library passes a CQ.
+    let context = unsafe { Context::of((*cq).context) };
+    count(&context.events().completion, cq.addr());
+}
+
+fn count(counts: &Mutex<BTreeMap<usize, u32>>, address: usize) {
+    let mut counts = counts.lock();
+    let count = counts.entry(address).or_insert(0);
+    *count = count.wrapping_add(1);
+}
+
+/// Waits until the events of a QP are acknowledged; those that were not read are forgotten. To be
+/// called when peers send no more events about it, before it is freed.
+///
+/// # Safety
+///
+/// `qp` must be a live QP of this device.
+pub(crate) unsafe fn retire_qp(qp: *mut ibv_qp) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let waiter = Waiter {
+            mutex: &raw mut (*qp).mutex,
+            cond: &raw mut (*qp).cond,
+            completed: &raw const (*qp).events_completed,
+        };
+        let object = format_args!("QP {:#x}", (*qp).qp_num);
+        waiter.retire_asynchronous(object, (*qp).context, qp.addr());
+    }
+}
+
+/// As [`retire_qp`], for an SRQ.
+///
+/// # Safety
+///
+/// `srq` must be a live SRQ of this device.
+pub(crate) unsafe fn retire_srq(srq: *mut ibv_srq) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let waiter = Waiter {
+            mutex: &raw mut (*srq).mutex,
+            cond: &raw mut (*srq).cond,
+            completed: &raw const (*srq).events_completed,
+        };
+        waiter.retire_asynchronous(format_args!("an SRQ"), (*srq).context, srq.addr());
+    }
+}
+
+/// As [`retire_qp`], for a CQ: its asynchronous and its completion events.
+///
+/// # Safety
+///
+/// `cq` must be a live CQ of this device.
+pub(crate) unsafe fn retire_cq(cq: *mut ibv_cq) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (mutex, cond) = (&raw mut (*cq).mutex, &raw mut (*cq).cond);
+        let completed = &raw const (*cq).async_events_completed;
+        let waiter = Waiter { mutex, cond, completed };
+        waiter.retire_asynchronous(format_args!("a CQ"), (*cq).context, cq.addr());
+        let completed = &raw const (*cq).comp_events_completed;
+        if !(*cq).channel.is_null() {
+            let context = Context::of((*cq).context);
+            let number = channel_number((*cq).channel);
+            forget(context.host(), number, |event: &ib_uverbs_comp_event_desc| {
+                event.cq_handle == cq.addr() as u64
+            });
+            let read = context.events().completion.lock().remove(&cq.addr());
+            Waiter { mutex, cond, completed }.wait(format_args!("a CQ"), read.unwrap_or(0));
+        }
+    }
+}
+
+/// How an object tells that its events are acknowledged.
+struct Waiter {
+    mutex: *mut pthread_mutex_t,
+    cond: *mut pthread_cond_t,
+    completed: *const u32,
+}
+
+impl Waiter {
+    /// # Safety
+    ///
+    /// The members must be those of the live object at `address` of the context.
+    unsafe fn retire_asynchronous(
+        &self,
+        object: fmt::Arguments<'_>,
+        context: *mut ibv_context,
+        address: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let context = Context::of(context);
+            forget(
+                context.host(),
+                context.events().number,
+                |event: &ib_uverbs_async_event_desc| {
+                    is_of_object(event.event_type) && event.element == address as u64
+                },
+            );
+            let read = context.events().asynchronous.lock().remove(&address);
+            self.wait(object, read.unwrap_or(0));
+        }
+    }
+
+    /// Waits until as many events are acknowledged as were read.
+    ///
+    /// # Safety
+    ///
+    /// The members must be those of one live object.
+    unsafe fn wait(&self, object: fmt::Arguments<'_>, read: u32) {
+        // SAFETY: the caller's promise; the number is looked at with the mutex held.
+        unsafe {
+            wait_for_events(self.mutex, self.cond, object, || {
+                read.wrapping_sub(self.completed.read())
+            });
+        }
+    }
+}
+
+/// Whether an event is about an object, not about a port or the device.
+fn is_of_object(event: ibv_event_type) -> bool {
+    !matches!(
+        event,
+        IBV_EVENT_DEVICE_FATAL
+            | IBV_EVENT_PORT_ACTIVE
+            | IBV_EVENT_PORT_ERR
+            | IBV_EVENT_LID_CHANGE
+            | IBV_EVENT_PKEY_CHANGE
+            | IBV_EVENT_SM_CHANGE
+            | IBV_EVENT_CLIENT_REREGISTER
+            | IBV_EVENT_GID_CHANGE
+    )
+}
+
+/// Takes the events that nobody has read out of a file, and puts those back that are wanted.
+fn forget<Event: Plain>(host: &Host, number: u32, is_unwanted: impl Fn(&Event) -> bool) {
+    let file = match event_file::open_own(host, number) {
+        Ok(file) => file,
+        Err(errno) => {
+            let error = std::io::Error::from_raw_os_error(errno.0);
+            explain!("urxe: cannot look for events of an object that goes away: {error}");
+            return;
+        }
+    };
+    let mut kept = Vec::new();
+    // New ones may come meanwhile; those of the object do not.
+    for _ in 0..waiting::<Event>(&file) {
+        let mut event = Event::zeroed();
+        let size = size_of::<Event>();
+        // SAFETY: there is room for so many bytes.
+        let got = unsafe { libc::read(file.as_raw_fd(), (&raw mut event).cast(), size) };
+        if usize::try_from(got) != Ok(size) {
+            break;
+        }
+        if !is_unwanted(&event) {
+            kept.push(event);
+        }
+    }
+    for event in &kept {
+        let bytes = bytes_of(event);
+        // SAFETY: so many bytes are there; there is room, as they came from there.
+        unsafe { libc::write(file.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) };
+    }
+}
+
+/// Events that wait in a file.
+fn waiting<Event>(file: &OwnedFd) -> usize {
+    let mut bytes: c_int = 0;
+    // SAFETY: there is room for the number.
+    let status = unsafe { libc::ioctl(file.as_raw_fd(), libc::FIONREAD, &raw mut bytes) };
+    if status < 0 { 0 } else { usize::try_from(bytes).unwrap_or(0) / size_of::<Event>() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::urxe::device::context::tests::Opened;
+    use crate::verbs::comp_channel::{
+        ibv_ack_cq_events, ibv_create_comp_channel, ibv_get_cq_event,
+    };
+    use crate::verbs::event::{ibv_ack_async_event, ibv_get_async_event};
+
+    fn new_qp(context: *mut ibv_context) -> Box<ibv_qp> {
+        let mut qp = Box::new(ibv_qp { context, ..ibv_qp::zeroed() });
+        // SAFETY: the places are ours.
+        unsafe {
+            libc::pthread_mutex_init(&mut qp.mutex, core::ptr::null());
+            libc::pthread_cond_init(&mut qp.cond, core::ptr::null());
+        }
+        qp
+    }
+
+    fn peer(context: *mut ibv_context) -> (std::sync::Arc<Peer>, u32) {
+        // SAFETY: a live context.
+        let context = unsafe { Context::of(context) };
+        (context.host().peer(context.host().slot()).unwrap(), context.events().number())
+    }
+
+    #[test]
+    fn events_reach_the_program_and_are_counted() {
+        let opened = Opened::new();
+        let (peer, number) = peer(opened.get());
+        let mut qp = new_qp(opened.get());
+        let address = (&raw mut *qp).expose_provenance();
+        send(&peer, number, IBV_EVENT_COMM_EST, address as u64);
+        send(&peer, number, IBV_EVENT_GID_CHANGE, 1);
+        let mut event = ibv_async_event::zeroed();
+        // SAFETY: live objects.
+        unsafe {
+            assert_eq!(ibv_get_async_event(opened.get(), &mut event), 0);
+            assert_eq!((event.event_type, event.element.qp.addr()), (IBV_EVENT_COMM_EST, address));
+            let mut change = ibv_async_event::zeroed();
+            assert_eq!(ibv_get_async_event(opened.get(), &mut change), 0);
+            assert_eq!((change.event_type, change.element.port_num), (IBV_EVENT_GID_CHANGE, 1));
+            // Going away waits for the acknowledgement.
+            let waiter = std::thread::spawn(move || {
+                retire_qp(core::ptr::with_exposed_provenance_mut(address));
+            });
+            std::thread::sleep(core::time::Duration::from_millis(10));
+            assert!(!waiter.is_finished());
+            ibv_ack_async_event(&mut event);
+            waiter.join().unwrap();
+        }
+    }
+
+    #[test]
+    fn unread_events_of_an_object_go_away_with_it() {
+        let opened = Opened::new();
+        let (peer, number) = peer(opened.get());
+        let (mut gone, mut stays) = (new_qp(opened.get()), new_qp(opened.get()));
+        let addresses = [&mut gone, &mut stays].map(|qp| (&raw mut **qp).expose_provenance());
+        for address in [addresses[0], addresses[1], addresses[0]] {
+            send(&peer, number, IBV_EVENT_SQ_DRAINED, address as u64);
+        }
+        let mut event = ibv_async_event::zeroed();
+        // SAFETY: live objects.
+        unsafe {
+            retire_qp(&mut *gone);
+            assert_eq!(ibv_get_async_event(opened.get(), &mut event), 0);
+            assert_eq!(event.element.qp.addr(), addresses[1]);
+            ibv_ack_async_event(&mut event);
+            let file = event_file::open_own(Context::of(opened.get()).host(), number).unwrap();
+            assert_eq!(waiting::<ib_uverbs_async_event_desc>(&file), 0);
+        }
+    }
+
+    #[test]
+    fn completion_events_name_their_cq() {
+        let opened = Opened::new();
+        let (peer, _) = peer(opened.get());
+        // SAFETY: live objects.
+        unsafe {
+            let channel = ibv_create_comp_channel(opened.get());
+            let number = channel_number(channel);
+            assert!(!channel.is_null() && number != 0);
+            let mut cq = Box::new(ibv_cq { context: opened.get(), channel, ..ibv_cq::zeroed() });
+            libc::pthread_mutex_init(&mut cq.mutex, core::ptr::null());
+            libc::pthread_cond_init(&mut cq.cond, core::ptr::null());
+            let address = (&raw mut *cq).expose_provenance();
+            send_completion(&peer, number, address as u64);
+            send_completion(&peer, number, address as u64);
+            let (mut got, mut cq_context) = (core::ptr::null_mut(), core::ptr::null_mut());
+            assert_eq!(ibv_get_cq_event(channel, &mut got, &mut cq_context), 0);
+            assert_eq!(got.addr(), address);
+            ibv_ack_cq_events(got, 1);
+            retire_cq(&mut *cq);
+            let file = event_file::open_own(Context::of(opened.get()).host(), number).unwrap();
+            assert_eq!(waiting::<ib_uverbs_comp_event_desc>(&file), 0);
+            close_channel(channel);
+            assert!(event_file::open_own(Context::of(opened.get()).host(), number).is_err());
+            libc::close((*channel).fd);
+            libc::free(channel.cast());
+            assert_eq!(channel_number(core::ptr::null_mut()), 0);
+        }
+    }
+}

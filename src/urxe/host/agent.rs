@@ -1,0 +1,530 @@
+//! Threads that work while the program does not call.
+//!
+//! The *server* does for peers what they cannot do themselves: change a word of this process so that
+//! it is atomic for its own threads too, and move bytes where the system forbids peers to do so. A
+//! peer puts the job into a [`Mailbox`] of this process, rings the doorbell and waits. The server
+//! waits for nobody, so no circle of processes can wait for each other.
+//!
+//! The *pusher* tries again what this process has left in its send queues, for programs that sleep
+//! until it is done.
+//!
+//! Both sleep on the futex [`doorbell`](crate::urxe::shared::Header::doorbell) and use no processor time when there is nothing to
+//! do.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicU32, AtomicU64, fence};
+use core::time::Duration;
+
+use libc::iovec;
+
+use super::copy::{Cursor, Direction, Window, copy, copy_process, is_readable};
+use super::{Host, Memory, Peer, access, now};
+use crate::sys::errno::{Errno, Result};
+use crate::sys::mutex::Mutex;
+use crate::urxe::shared::{Guard, Lock, Shared, TakenOver};
+
+/// [`agent`](crate::urxe::shared::Header::agent): there is a server.
+const SERVES: u32 = 1;
+/// [`agent`](crate::urxe::shared::Header::agent): the server sleeps.
+const SERVER_SLEEPS: u32 = 2;
+/// [`agent`](crate::urxe::shared::Header::agent): the pusher sleeps.
+const PUSHER_SLEEPS: u32 = 4;
+
+/// Mailboxes of a process.
+const MAILBOXES: usize = 8;
+/// Pieces of memory that a job can name.
+const PIECES: usize = 8;
+/// Bytes that a job can move.
+const BUFFER: usize = 64 << 10;
+
+/// A job for the server of a process, in its slot.
+#[repr(C, align(64))]
+struct Mailbox {
+    /// Held by the peer, from asking until it has the answer.
+    lock: Lock,
+    /// [`EMPTY`], [`POSTED`], [`WORKING`] or [`DONE`].
+    state: AtomicU32,
+    /// What to do: `COMPARE_SWAP` and so on.
+    job: AtomicU32,
+    /// Two operands.
+    operands: [AtomicU64; 2],
+    /// What the word was before.
+    result: AtomicU64,
+    /// 0, or an error number.
+    errno: AtomicU32,
+    /// Pieces in use.
+    count: AtomicU32,
+    /// Offset of the buffer.
+    buffer: AtomicU64,
+    /// Memory of the process: addresses and lengths.
+    pieces: [[AtomicU64; 2]; PIECES],
+}
+
+// SAFETY: nothing but atomics.
+unsafe impl Shared for Mailbox {}
+
+const EMPTY: u32 = 0;
+const POSTED: u32 = 1;
+const WORKING: u32 = 2;
+const DONE: u32 = 3;
+
+const COMPARE_SWAP: u32 = 1;
+const FETCH_ADD: u32 = 2;
+const STORE: u32 = 3;
+/// From the buffer to the pieces.
+const WRITE: u32 = 4;
+/// From the pieces to the buffer.
+const READ: u32 = 5;
+
+/// What to do with a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Word {
+    CompareSwap { compare: u64, swap: u64 },
+    FetchAdd { add: u64 },
+    Store { value: u64 },
+}
+
+impl Word {
+    /// Does it; what the word was before, 0 for a store.
+    ///
+    /// # Safety
+    ///
+    /// `word` must be aligned and mapped in this process, to be read and written.
+    pub(crate) unsafe fn apply(self, word: *mut u64) -> u64 {
+        // SAFETY: the caller's promise. What the program does to it besides is its own affair.
+        let word = unsafe { AtomicU64::from_ptr(word) };
+        match self {
+            Word::CompareSwap { compare, swap } => {
+                word.compare_exchange(compare, swap, SeqCst, SeqCst).unwrap_or_else(|now| now)
+            }
+            Word::FetchAdd { add } => word.fetch_add(add, SeqCst),
+            Word::Store { value } => {
+                word.store(value, SeqCst);
+                0
+            }
+        }
+    }
+
+    fn encode(self) -> (u32, [u64; 2]) {
+        match self {
+            Word::CompareSwap { compare, swap } => (COMPARE_SWAP, [compare, swap]),
+            Word::FetchAdd { add } => (FETCH_ADD, [add, 0]),
+            Word::Store { value } => (STORE, [value, 0]),
+        }
+    }
+
+    fn decode(job: u32, [first, second]: [u64; 2]) -> Option<Word> {
+        match job {
+            COMPARE_SWAP => Some(Word::CompareSwap { compare: first, swap: second }),
+            FETCH_ADD => Some(Word::FetchAdd { add: first }),
+            STORE => Some(Word::Store { value: first }),
+            _ => None,
+        }
+    }
+}
+
+/// Threads of a host.
+#[derive(Default)]
+pub(super) struct Threads {
+    serves: bool,
+    pushes: bool,
+    /// When the pusher is wanted next; 0: not.
+    until: u64,
+}
+
+impl Threads {
+    pub(super) fn new() -> Mutex<Threads> {
+        Mutex::new(Threads::default())
+    }
+}
+
+/// Starts the server of this process, if there is none: when peers may want atomics on ordinary
+/// memory, or cannot reach memory themselves. ENOMEM; EAGAIN without room for a thread.
+pub(crate) fn serve(host: &'static Host) -> Result<()> {
+    let mut threads = host.threads.lock();
+    if threads.serves {
+        return Ok(());
+    }
+    let header = host.header()?;
+    if header.mailboxes.load(Relaxed) == 0 {
+        header.mailboxes.store(make_mailboxes(host)?, Release);
+    }
+    start("urxe-server", move || server(host))?;
+    threads.serves = true;
+    Ok(())
+}
+
+fn make_mailboxes(host: &Host) -> Result<u64> {
+    let offset = host.alloc((MAILBOXES * size_of::<Mailbox>()) as u64, 64)?;
+    let boxes: &[Mailbox] = host.memory().slice(offset, MAILBOXES).ok_or(Errno::EIO)?;
+    for mailbox in boxes {
+        mailbox.buffer.store(host.alloc(BUFFER as u64, 64)?, Relaxed);
+    }
+    Ok(offset)
+}
+
+/// Wants `push` to be called at a time (CLOCK_MONOTONIC, nanoseconds) or when the doorbell rings,
+/// by a thread, again and again until it has nothing left to do; it returns when it wants to be
+/// called next. All callers pass the same function. EAGAIN without room for a thread.
+pub(crate) fn push_at(
+    host: &'static Host,
+    until: u64,
+    push: fn(now: u64) -> Option<u64>,
+) -> Result<()> {
+    let mut threads = host.threads.lock();
+    let sooner = threads.until == 0 || until < threads.until;
+    if sooner {
+        threads.until = until.max(1);
+    }
+    if threads.pushes {
+        drop(threads);
+        if sooner {
+            ring(host.own());
+        }
+        return Ok(());
+    }
+    start("urxe-pusher", move || pusher(host, push))?;
+    threads.pushes = true;
+    Ok(())
+}
+
+/// Wakes the threads of a process that sleep.
+pub(crate) fn ring(peer: &Peer) {
+    let Some(header) = peer.header() else { return };
+    header.doorbell.fetch_add(1, SeqCst);
+    if header.agent.load(SeqCst) & (SERVER_SLEEPS | PUSHER_SLEEPS) != 0 {
+        wake(&header.doorbell);
+    }
+}
+
+/// Rings the doorbell of the process that has a slot, if it is there.
+pub(crate) fn ring_slot(host: &Host, slot: u32) {
+    if let Ok(peer) = host.peer(slot) {
+        ring(&peer);
+    }
+}
+
+/// Starts a thread that gets no signals of the program.
+fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
+    // SAFETY: plain data.
+    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) =
+        unsafe { (core::mem::zeroed(), core::mem::zeroed()) };
+    // SAFETY: two sets of ours.
+    unsafe {
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+    }
+    let started = std::thread::Builder::new().name(name.into()).stack_size(256 << 10).spawn(body);
+    // SAFETY: the set from before.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, core::ptr::null_mut()) };
+    match started {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Errno(error.raw_os_error().unwrap_or(libc::EAGAIN))),
+    }
+}
+
+/// How long the server looks for more jobs before it sleeps, in nanoseconds.
+const LINGER: u64 = 20_000;
+
+fn server(host: &'static Host) {
+    let Ok(header) = host.header() else { return };
+    let offset = header.mailboxes.load(Relaxed);
+    let Some(boxes) = host.memory().slice::<Mailbox>(offset, MAILBOXES) else { return };
+    header.agent.fetch_or(SERVES, SeqCst);
+    let mut last = 0;
+    loop {
+        let bell = header.doorbell.load(SeqCst);
+        if serve_all(host, boxes) {
+            last = now();
+        } else if now().wrapping_sub(last) < LINGER {
+            std::thread::yield_now();
+        } else {
+            header.agent.fetch_or(SERVER_SLEEPS, SeqCst);
+            fence(SeqCst);
+            if !boxes.iter().any(|mailbox| mailbox.state.load(SeqCst) == POSTED) {
+                sleep(&header.doorbell, bell, None);
+            }
+            header.agent.fetch_and(!SERVER_SLEEPS, SeqCst);
+        }
+    }
+}
+
+/// Does all jobs that are posted; false if there were none.
+fn serve_all(host: &Host, boxes: &[Mailbox]) -> bool {
+    let mut any = false;
+    for mailbox in boxes {
+        if mailbox.state.compare_exchange(POSTED, WORKING, SeqCst, Relaxed).is_ok() {
+            any = true;
+            let (errno, result) = match do_job(host.memory(), mailbox) {
+                Ok(result) => (0, result),
+                Err(errno) => (errno.0.cast_unsigned(), 0),
+            };
+            mailbox.result.store(result, Relaxed);
+            mailbox.errno.store(errno, Relaxed);
+            mailbox.state.store(DONE, SeqCst);
+            wake(&mailbox.state);
+        }
+    }
+    any
+}
+
+fn do_job(memory: &Memory, mailbox: &Mailbox) -> Result<u64> {
+    let count = mailbox.count.load(Relaxed) as usize;
+    let mut list = [iovec { iov_base: core::ptr::null_mut(), iov_len: 0 }; PIECES];
+    let pieces = mailbox.pieces.get(..count).ok_or(Errno::EINVAL)?;
+    for (to, [address, length]) in list.iter_mut().zip(pieces) {
+        to.iov_base = core::ptr::with_exposed_provenance_mut(address.load(Relaxed) as usize);
+        to.iov_len = length.load(Relaxed) as usize;
+    }
+    let list = &list[..count];
+    let job = mailbox.job.load(Relaxed);
+    let operands = [mailbox.operands[0].load(Relaxed), mailbox.operands[1].load(Relaxed)];
+    if let Some(word) = Word::decode(job, operands) {
+        let piece = list.first().ok_or(Errno::EINVAL)?;
+        let address = piece.iov_base.cast::<u64>();
+        if !address.is_aligned() || piece.iov_len != size_of::<u64>() {
+            return Err(Errno::EINVAL);
+        }
+        if !is_readable(piece) {
+            return Err(Errno::EFAULT);
+        }
+        // SAFETY: aligned and mapped; the peer has found it in a region for atomics.
+        return Ok(unsafe { word.apply(address) });
+    }
+    let direction = match job {
+        WRITE => Direction::Write,
+        READ => Direction::Read,
+        _ => return Err(Errno::EINVAL),
+    };
+    let buffer = memory.bytes(mailbox.buffer.load(Relaxed), BUFFER as u64).ok_or(Errno::EINVAL)?;
+    let buffer = [iovec { iov_base: buffer.cast(), iov_len: BUFFER }];
+    // SAFETY: the peer has found the pieces in regions for that; if they are gone, the kernel
+    // notices, where it lets a process copy at all.
+    unsafe {
+        if access::is_possible() {
+            copy_process(libc::getpid(), direction, &buffer, list)?;
+        } else if direction == Direction::Write {
+            copy(&buffer, list)?;
+        } else {
+            copy(list, &buffer)?;
+        }
+    }
+    Ok(0)
+}
+
+/// How long the pusher stays without work, and how short it sleeps, in nanoseconds.
+const IDLE: u64 = 1_000_000_000;
+const NAP: u64 = 100_000;
+
+fn pusher(host: &'static Host, push: fn(now: u64) -> Option<u64>) {
+    let Ok(header) = host.header() else { return };
+    loop {
+        let bell = header.doorbell.load(SeqCst);
+        let begin = now();
+        // Who wants something from here on is heard.
+        host.threads.lock().until = 0;
+        let next = push(begin);
+        let until = {
+            let mut threads = host.threads.lock();
+            let wanted = [next.unwrap_or(0), threads.until];
+            threads.until = wanted.into_iter().filter(|&until| until != 0).min().unwrap_or(0);
+            threads.until
+        };
+        let time = match until {
+            0 => IDLE,
+            until => until.saturating_sub(now()).clamp(NAP, IDLE),
+        };
+        header.agent.fetch_or(PUSHER_SLEEPS, SeqCst);
+        let rung = sleep(&header.doorbell, bell, Some(Duration::from_nanos(time)));
+        header.agent.fetch_and(!PUSHER_SLEEPS, SeqCst);
+        if until == 0 && !rung {
+            let mut threads = host.threads.lock();
+            if threads.until == 0 {
+                threads.pushes = false;
+                return;
+            }
+        }
+    }
+}
+
+/// Waits until a word is no longer `value`, or the time is over; false then.
+fn sleep(word: &AtomicU32, value: u32, time: Option<Duration>) -> bool {
+    let timeout = time.map(|time| libc::timespec {
+        tv_sec: time.as_secs().cast_signed(),
+        tv_nsec: time.subsec_nanos().into(),
+    });
+    let timeout = timeout.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+    // SAFETY: an aligned word, shared between processes, and a time or none.
+    let status =
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, timeout) };
+    status == 0 || Errno::last() != Errno::ETIMEDOUT
+}
+
+/// Wakes all who wait on a word.
+fn wake(word: &AtomicU32) {
+    // SAFETY: an aligned word.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+}
+
+/// Looks at the answer before the peer sleeps.
+const SPINS: u32 = 2_000;
+/// How long it sleeps between looks whether the process is alive, and how long it waits for a
+/// server that does not begin, in nanoseconds.
+const LOOK: Duration = Duration::from_millis(5);
+const PATIENCE: u64 = 2_000_000_000;
+
+/// A mailbox of a process, for the caller alone.
+struct Claimed<'a> {
+    mailbox: &'a Mailbox,
+    peer: &'a Peer,
+    _guard: Guard<'a>,
+}
+
+/// EPERM if the process has no server.
+fn claim<'a>(host: &Host, peer: &'a Peer) -> Result<Claimed<'a>> {
+    let offset = peer.header().map_or(0, |header| header.mailboxes.load(Acquire));
+    if offset == 0 {
+        return Err(Errno::EPERM);
+    }
+    let boxes: &[Mailbox] = peer.memory().slice(offset, MAILBOXES).ok_or(Errno::EPERM)?;
+    for mailbox in boxes {
+        if let Some(guard) = mailbox.lock.try_lock(host.holder()) {
+            return Ok(Claimed { mailbox, peer, _guard: guard });
+        }
+    }
+    wait_for(host, peer, boxes.get(host.slot() as usize % MAILBOXES).ok_or(Errno::EPERM)?)
+}
+
+/// A mailbox that somebody else has, as soon as he is done with it, or dead.
+fn wait_for<'a>(host: &Host, peer: &'a Peer, mailbox: &'a Mailbox) -> Result<Claimed<'a>> {
+    let (guard, taken_over) = mailbox.lock.lock(host.holder(), |holder| host.is_dead(holder));
+    let claimed = Claimed { mailbox, peer, _guard: guard };
+    if taken_over == TakenOver::FromTheDead && !claimed.withdraw() {
+        // The server is still at the job of the dead one.
+        claimed.answer()?;
+    }
+    Ok(claimed)
+}
+
+impl Claimed<'_> {
+    /// Takes a job back that the server has not begun.
+    fn withdraw(&self) -> bool {
+        let swap = self.mailbox.state.compare_exchange(POSTED, EMPTY, SeqCst, SeqCst);
+        matches!(swap, Ok(_) | Err(EMPTY | DONE))
+    }
+
+    /// Has a job done; the result.
+    fn ask(&self, job: u32, operands: [u64; 2], pieces: &[iovec]) -> Result<u64> {
+        let mailbox = self.mailbox;
+        mailbox.job.store(job, Relaxed);
+        for (to, operand) in mailbox.operands.iter().zip(operands) {
+            to.store(operand, Relaxed);
+        }
+        for ([address, length], piece) in mailbox.pieces.iter().zip(pieces) {
+            address.store(piece.iov_base.addr() as u64, Relaxed);
+            length.store(piece.iov_len as u64, Relaxed);
+        }
+        mailbox.count.store(pieces.len() as u32, Relaxed);
+        mailbox.state.store(POSTED, SeqCst);
+        ring(self.peer);
+        self.answer()
+    }
+
+    /// Waits for the answer. ESRCH if the process ends, ETIMEDOUT if it does not begin.
+    fn answer(&self) -> Result<u64> {
+        let mailbox = self.mailbox;
+        let mut begin = 0;
+        for look in 0_u64.. {
+            let state = mailbox.state.load(Acquire);
+            if !matches!(state, POSTED | WORKING) {
+                break;
+            }
+            if look < u64::from(SPINS) {
+                core::hint::spin_loop();
+                continue;
+            }
+            if begin == 0 {
+                begin = now();
+            }
+            if !self.peer.is_alive_now() {
+                return Err(Errno(libc::ESRCH));
+            }
+            if now().wrapping_sub(begin) > PATIENCE && self.withdraw() {
+                return Err(Errno::ETIMEDOUT);
+            }
+            sleep(&mailbox.state, state, Some(LOOK));
+        }
+        let (errno, result) = (mailbox.errno.load(Relaxed), mailbox.result.load(Relaxed));
+        mailbox.state.store(EMPTY, Release);
+        match errno.cast_signed() {
+            0 => Ok(result),
+            errno => Err(Errno(errno)),
+        }
+    }
+}
+
+/// Has a word in the memory of another process changed by its server; what it was before.
+///
+/// # Errors
+///
+/// EFAULT if it is not mapped there; EPERM if there is no server; ESRCH, ETIMEDOUT.
+pub(crate) fn on_word(host: &Host, peer: &Peer, address: u64, word: Word) -> Result<u64> {
+    let piece = |address: *mut core::ffi::c_void| iovec { iov_base: address, iov_len: 8 };
+    let far = piece(core::ptr::without_provenance_mut(address as usize));
+    match (claim(host, peer), word) {
+        (Ok(claimed), _) => {
+            let (job, operands) = word.encode();
+            claimed.ask(job, operands, &[far])
+        }
+        // One aligned word is stored by the kernel in one piece, too.
+        (Err(Errno::EPERM), Word::Store { mut value }) => {
+            let near = piece((&raw mut value).cast());
+            // SAFETY: the caller has found it in a region that may be written.
+            unsafe { peer.write(&[near], &[far]) }.map(|()| 0)
+        }
+        (Err(errno), _) => Err(errno),
+    }
+}
+
+/// Moves bytes between this process and another by the server of that one, as
+/// [`copy_process`] does.
+///
+/// # Errors
+///
+/// EFAULT, EPERM if there is no server, ESRCH, ETIMEDOUT.
+///
+/// # Safety
+///
+/// As for [`copy_process`].
+pub(crate) unsafe fn copy_by_server(
+    host: &Host,
+    peer: &Peer,
+    direction: Direction,
+    near: &[iovec],
+    far: &[iovec],
+) -> Result<()> {
+    let claimed = claim(host, peer)?;
+    let place = claimed.mailbox.buffer.load(Relaxed);
+    let buffer = peer.memory().bytes(place, BUFFER as u64).ok_or(Errno::EPERM)?;
+    let (mut near, mut far) = (Cursor::new(near), Cursor::new(far));
+    loop {
+        let mut pieces = Window::<PIECES>::new();
+        let bytes = far.fill(&mut pieces, BUFFER);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let whole = [iovec { iov_base: buffer.cast(), iov_len: bytes }];
+        if direction == Direction::Write {
+            // SAFETY: the caller's promise; the buffer is mapped.
+            unsafe { near.copy_out(&whole)? };
+            claimed.ask(WRITE, [0; 2], pieces.list())?;
+        } else {
+            claimed.ask(READ, [0; 2], pieces.list())?;
+            // SAFETY: as above.
+            unsafe { near.copy_in(&whole)? };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

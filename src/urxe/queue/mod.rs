@@ -1,0 +1,17 @@
+//! Receive queues: those of queue pairs, and shared ones.
+//!
+//! * [`ring`]: a queue in the memory of any process: looking at the next receive, taking it;
+//! * [`owner`]: the owner's side: creating, posting, freeing slots, resizing;
+//! * [`srq`]: shared receive queues as objects.
+
+pub(crate) mod owner;
+pub(crate) mod ring;
+pub(crate) mod srq;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use owner::OwnQueue;
+pub(crate) use ring::{Queue, Receive, of_completion, polled};
+pub(crate) use srq::{
+    Srq, create_srq, create_srq_ex, destroy_srq, get_srq_num, modify_srq, post_srq_recv, query_srq,
+};

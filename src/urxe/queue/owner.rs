@@ -1,0 +1,364 @@
+//! A receive queue as its owner has it.
+
+use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicU32, fence};
+
+use super::ring::Queue;
+use crate::abi::*;
+use crate::sys::errno::{Errno, Result};
+use crate::sys::mutex::Mutex;
+use crate::urxe::host::{Host, Kind, Memory, agent};
+use crate::urxe::shared::{Guard, QueueShared, RecvHeader, RecvSge};
+
+/// A receive queue of this process.
+pub(crate) struct OwnQueue {
+    host: &'static Host,
+    offset: u64,
+    /// Held while receives are posted, or the size is changed.
+    posting: Mutex<Size>,
+}
+
+/// Size and memory of a queue.
+struct Size {
+    max_wr: u32,
+    max_sge: u32,
+    /// Slots with memory; those beyond `max_wr`, after the queue has been made smaller, are in
+    /// `parked`.
+    slots: u32,
+    parked: Vec<u32>,
+    ring: Part,
+    list: Part,
+    /// Memory of before, which a completion may still be read from.
+    retired: Vec<Part>,
+    /// The queue has been given up.
+    closed: bool,
+}
+
+/// A part of the own slot file.
+#[derive(Clone, Copy)]
+struct Part {
+    offset: u64,
+    length: u64,
+}
+
+impl Part {
+    fn new(host: &Host, length: u64) -> Result<Part> {
+        Ok(Part { offset: host.alloc(length, 64)?, length })
+    }
+}
+
+/// What the record of a new queue says of it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Identity {
+    /// Number of the protection domain.
+    pub(crate) pd: u32,
+    /// Number of the context whose event file gets its events.
+    pub(crate) events: u32,
+    /// Offset of the CQ of an XRC SRQ.
+    pub(crate) cq: u64,
+    /// XRC domain of an XRC SRQ.
+    pub(crate) xrcd: u64,
+}
+
+/// Bytes of a slot for lists of so many entries.
+fn slot_size(max_sge: u32) -> u64 {
+    (size_of::<RecvHeader>() + max_sge as usize * size_of::<RecvSge>()) as u64
+}
+
+impl OwnQueue {
+    /// An empty queue for `max_wr` receives of `max_sge` entries. ENOMEM.
+    pub(crate) fn new(
+        host: &'static Host,
+        max_wr: u32,
+        max_sge: u32,
+        identity: Identity,
+    ) -> Result<OwnQueue> {
+        let capacity = max_wr.max(1).next_power_of_two();
+        let ring = Part::new(host, u64::from(capacity) * 4)?;
+        let free = |part: Part| host.free(part.offset, part.length);
+        let list = Part::new(host, u64::from(max_wr.max(1)) * slot_size(max_sge))
+            .inspect_err(|_| free(ring))?;
+        let offset = host.new_record::<QueueShared>(Kind::Queue).inspect_err(|_| {
+            free(ring);
+            free(list);
+        })?;
+        let shared = host.memory().at::<QueueShared>(offset).ok_or(Errno::EIO)?;
+        shared.capacity.store(capacity, Relaxed);
+        shared.max_sge.store(max_sge, Relaxed);
+        shared.slot_size.store(slot_size(max_sge) as u32, Relaxed);
+        shared.ring.store(ring.offset, Relaxed);
+        shared.slots.store(list.offset, Relaxed);
+        for place in [&shared.head, &shared.limit, &shared.srq_num, &shared.tail.0] {
+            place.store(0, Relaxed);
+        }
+        shared.pd.store(identity.pd, Relaxed);
+        shared.user_handle.store(0, Relaxed);
+        shared.waiter.store(0, Relaxed);
+        shared.events.store(identity.events, Relaxed);
+        shared.xrcd.store(identity.xrcd, Relaxed);
+        shared.cq.store(identity.cq, Relaxed);
+        shared.free.store(0, Relaxed);
+        // Odd from now on: it exists.
+        shared.generation.store(shared.generation.load(Relaxed) | 1, Release);
+        let size = Size {
+            max_wr,
+            max_sge,
+            slots: max_wr,
+            parked: Vec::new(),
+            ring,
+            list,
+            retired: Vec::new(),
+            closed: false,
+        };
+        let queue = OwnQueue { host, offset, posting: Mutex::new(size) };
+        if let Some(view) = queue.view() {
+            (0..max_wr).rev().for_each(|slot| view.push_free(slot));
+        }
+        Ok(queue)
+    }
+
+    /// Offset of its record in the own slot.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The host on which it was created.
+    pub(crate) fn host(&self) -> &'static Host {
+        self.host
+    }
+
+    /// The queue as everybody sees it.
+    pub(crate) fn view(&self) -> Option<Queue<'static>> {
+        Queue::at(self.host.memory(), self.offset)
+    }
+
+    /// Most receives, and most entries of a list.
+    pub(crate) fn caps(&self) -> (u32, u32) {
+        let size = self.posting.lock();
+        (size.max_wr, size.max_sge)
+    }
+
+    /// Posts a list of receives. On failure returns the first that was not posted as well; those
+    /// before it are. `ibv_post_recv(3)`
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM if the queue is full; EINVAL for a list of more entries than there is room for.
+    ///
+    /// # Safety
+    ///
+    /// `wr` must be NULL or a valid list of requests.
+    pub(crate) unsafe fn post(
+        &self,
+        mut wr: *mut ibv_recv_wr,
+    ) -> core::result::Result<(), (Errno, *mut ibv_recv_wr)> {
+        let _posting = self.posting.lock();
+        let Some(queue) = self.view() else { return Err((Errno::EINVAL, wr)) };
+        // SAFETY: the caller's promise.
+        while let Some(request) = unsafe { wr.as_ref() } {
+            // SAFETY: the caller's promise.
+            if let Err(errno) = unsafe { post_one(&queue, request) } {
+                self.notify(&queue);
+                return Err((errno, wr));
+            }
+            wr = request.next;
+        }
+        self.notify(&queue);
+        Ok(())
+    }
+
+    /// Wakes the requester that waits for a receive, if one does.
+    #[inline]
+    fn notify(&self, queue: &Queue<'_>) {
+        // Who waits stores its wish first and looks at the tail then.
+        fence(SeqCst);
+        if queue.shared.waiter.load(Relaxed) != 0 {
+            let slot = queue.shared.waiter.swap(0, SeqCst);
+            agent::ring_slot(self.host, slot);
+        }
+    }
+
+    /// Takes all receives out of the queue, without completions. With the lock of the QP held.
+    pub(crate) fn clear(&self) {
+        let _posting = self.posting.lock();
+        let Some(queue) = self.view() else { return };
+        for _ in 0..queue.waiting() {
+            if let Some(slot) = queue.slot_at(queue.shared.head.load(Relaxed)) {
+                queue.push_free(slot);
+            }
+            queue.take();
+        }
+    }
+
+    /// Changes the number of receives that there is room for. `lock` gives the lock of the queue,
+    /// which keeps requesters away. `ibv_modify_srq(3)`
+    ///
+    /// # Errors
+    ///
+    /// EINVAL if more receives are outstanding; ENOMEM.
+    pub(crate) fn resize<'a>(
+        &self,
+        max_wr: u32,
+        lock: impl FnOnce() -> Option<Guard<'a>>,
+    ) -> Result<()> {
+        let mut size = self.posting.lock();
+        let queue = self.view().ok_or(Errno::EINVAL)?;
+        if max_wr <= size.max_wr {
+            size.shrink(&queue, max_wr)
+        } else {
+            let from_parked = (size.parked.len() as u32).min(max_wr - size.max_wr);
+            let more = max_wr - size.max_wr - from_parked;
+            if more > 0 {
+                size.grow(self.host, &queue, more, lock)?;
+            }
+            for _ in 0..from_parked {
+                if let Some(slot) = size.parked.pop() {
+                    queue.push_free(slot);
+                }
+            }
+            size.max_wr = max_wr;
+            Ok(())
+        }
+    }
+}
+
+impl Size {
+    /// Takes free slots out of use.
+    fn shrink(&mut self, queue: &Queue<'_>, max_wr: u32) -> Result<()> {
+        let before = self.parked.len();
+        for _ in 0..self.max_wr - max_wr {
+            match queue.pop_free() {
+                Some(slot) => self.parked.push(slot),
+                None => {
+                    for slot in self.parked.drain(before..) {
+                        queue.push_free(slot);
+                    }
+                    return Err(Errno::EINVAL);
+                }
+            }
+        }
+        self.max_wr = max_wr;
+        Ok(())
+    }
+
+    /// Moves the queue to larger memory. Slots keep their numbers.
+    fn grow<'a>(
+        &mut self,
+        host: &Host,
+        queue: &Queue<'_>,
+        more: u32,
+        lock: impl FnOnce() -> Option<Guard<'a>>,
+    ) -> Result<()> {
+        let slots = self.slots.checked_add(more).ok_or(Errno::EINVAL)?;
+        let capacity = slots.max(1).next_power_of_two();
+        let ring = Part::new(host, u64::from(capacity) * 4)?;
+        let list = Part::new(host, u64::from(slots) * slot_size(self.max_sge))
+            .inspect_err(|_| host.free(ring.offset, ring.length))?;
+        let guard = lock();
+        let free = queue.begin_move(self.slots);
+        let head = queue.shared.head.load(Relaxed);
+        let memory = host.memory();
+        for ahead in 0..queue.waiting() {
+            let position = head.wrapping_add(ahead);
+            let place = ring.offset + u64::from(position & (capacity - 1)) * 4;
+            let entry = memory.at::<AtomicU32>(place);
+            if let (Some(to), Some(slot)) = (entry, queue.slot_at(position)) {
+                to.store(slot, Relaxed);
+            }
+        }
+        for slot in 0..self.slots {
+            let place = list.offset + u64::from(slot) * slot_size(self.max_sge);
+            copy_slot(memory, queue, slot, place);
+        }
+        let shared = queue.shared;
+        shared.ring.store(ring.offset, Relaxed);
+        shared.slots.store(list.offset, Relaxed);
+        shared.capacity.store(capacity, Release);
+        queue.moved();
+        drop(guard);
+        self.retired.extend([self.ring, self.list]);
+        (self.ring, self.list) = (ring, list);
+        (self.slots..slots).rev().chain(free).for_each(|slot| queue.push_free(slot));
+        self.slots = slots;
+        Ok(())
+    }
+}
+
+fn copy_slot(memory: &Memory, queue: &Queue<'_>, slot: u32, place: u64) {
+    let (Some(from), Some(to)) = (queue.header(slot), memory.at::<RecvHeader>(place)) else {
+        return;
+    };
+    to.wr_id.store(from.wr_id.load(Relaxed), Relaxed);
+    to.num_sge.store(from.num_sge.load(Relaxed), Relaxed);
+    let count = queue.shared.max_sge.load(Relaxed) as usize;
+    let (Some(from), Some(to)) =
+        (queue.list(slot), memory.slice::<RecvSge>(place + size_of::<RecvHeader>() as u64, count))
+    else {
+        return;
+    };
+    for (from, to) in from.iter().zip(to) {
+        to.addr.store(from.addr.load(Relaxed), Relaxed);
+        to.length.store(from.length.load(Relaxed), Relaxed);
+        to.lkey.store(from.lkey.load(Relaxed), Relaxed);
+    }
+}
+
+/// Posts one receive, with the lock for posting held.
+///
+/// # Safety
+///
+/// The list of the request must be valid.
+unsafe fn post_one(queue: &Queue<'_>, request: &ibv_recv_wr) -> Result<()> {
+    let shared = queue.shared;
+    let count = u32::try_from(request.num_sge).map_err(|_| Errno::EINVAL)?;
+    if count > shared.max_sge.load(Relaxed) || count > 0 && request.sg_list.is_null() {
+        return Err(Errno::EINVAL);
+    }
+    let slot = queue.pop_free().ok_or(Errno::ENOMEM)?;
+    let tail = shared.tail.0.load(Relaxed);
+    let (Some(header), Some(list), Some(entry)) =
+        (queue.header(slot), queue.list(slot), queue.ring_entry(tail))
+    else {
+        queue.push_free(slot);
+        return Err(Errno::EIO);
+    };
+    header.wr_id.store(request.wr_id, Relaxed);
+    header.num_sge.store(count, Relaxed);
+    for (index, place) in list.iter().take(count as usize).enumerate() {
+        // SAFETY: the list has so many entries.
+        let sge = unsafe { &*request.sg_list.add(index) };
+        place.addr.store(sge.addr, Relaxed);
+        place.length.store(sge.length, Relaxed);
+        place.lkey.store(sge.lkey, Relaxed);
+    }
+    entry.store(slot, Relaxed);
+    shared.tail.0.store(tail.wrapping_add(1), Release);
+    Ok(())
+}
+
+impl OwnQueue {
+    /// Gives the queue up. No requester looks at it any more: no QP or table names it, and their
+    /// locks have been passed through.
+    pub(crate) fn close(&self) {
+        if !self.host.is_current() {
+            return;
+        }
+        let mut size = self.posting.lock();
+        if core::mem::replace(&mut size.closed, true) {
+            return;
+        }
+        if let Some(queue) = self.view() {
+            queue.shared.generation.store(queue.generation().wrapping_add(1), SeqCst);
+        }
+        for part in size.retired.iter().chain([&size.ring, &size.list]) {
+            self.host.free(part.offset, part.length);
+        }
+        self.host.free_record(Kind::Queue, self.offset);
+    }
+}
+
+impl Drop for OwnQueue {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

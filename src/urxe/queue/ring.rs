@@ -1,0 +1,213 @@
+//! A receive queue in the memory of any process.
+//!
+//! Nothing that is read here is believed: numbers of slots and offsets are checked before they are
+//! used, as a peer can have damaged them.
+
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicU32, fence};
+
+use crate::urxe::host::Memory;
+use crate::urxe::origin::same_receive_generation;
+use crate::urxe::shared::{QueueShared, RecvHeader, RecvSge};
+
+/// A receive queue that exists.
+#[derive(Clone, Copy)]
+pub(crate) struct Queue<'a> {
+    /// Its record.
+    pub(crate) shared: &'a QueueShared,
+    /// Offset of the record.
+    pub(crate) offset: u64,
+    memory: &'a Memory,
+}
+
+/// A posted receive.
+#[derive(Clone, Copy)]
+pub(crate) struct Receive<'a> {
+    /// Number of its slot.
+    pub(crate) slot: u32,
+    /// `ibv_recv_wr::wr_id`.
+    pub(crate) wr_id: u64,
+    /// Where the message goes.
+    pub(crate) list: &'a [RecvSge],
+}
+
+impl<'a> Queue<'a> {
+    /// The queue whose record is at an offset; `None` if there is none.
+    #[inline]
+    pub(crate) fn at(memory: &'a Memory, offset: u64) -> Option<Queue<'a>> {
+        if offset == 0 {
+            return None;
+        }
+        let shared = memory.at::<QueueShared>(offset)?;
+        let exists = shared.generation.load(Acquire) & 1 != 0;
+        exists.then_some(Queue { shared, offset, memory })
+    }
+
+    /// Which use of the record this is.
+    pub(crate) fn generation(&self) -> u32 {
+        self.shared.generation.load(Relaxed)
+    }
+
+    /// Receives that were posted and not taken.
+    pub(crate) fn waiting(&self) -> u32 {
+        let head = self.shared.head.load(Relaxed);
+        let waiting = self.shared.tail.0.load(SeqCst).wrapping_sub(head);
+        // More than the ring has there cannot be.
+        if waiting <= self.shared.capacity.load(Relaxed) { waiting } else { 0 }
+    }
+
+    /// The receive that the next message takes, with the lock of the queue held; `None` if there is
+    /// none. It stays until [`take`](Self::take).
+    #[inline]
+    pub(crate) fn first(&self) -> Option<Receive<'a>> {
+        if self.waiting() == 0 {
+            return None;
+        }
+        self.receive(self.slot_at(self.shared.head.load(Relaxed))?)
+    }
+
+    /// Takes the first receive out of the queue, with the lock held. Before its completion is
+    /// added: who dies in between has lost a receive, which is better than one that completes twice.
+    #[inline]
+    pub(crate) fn take(&self) {
+        self.shared.head.store(self.shared.head.load(Relaxed).wrapping_add(1), Release);
+    }
+
+    /// Whether the limit of an SRQ has been passed by the last [`take`](Self::take), and so
+    /// `IBV_EVENT_SRQ_LIMIT_REACHED` is to be sent, once. With the lock held.
+    #[inline]
+    pub(crate) fn passed_limit(&self) -> bool {
+        let limit = self.shared.limit.load(Relaxed);
+        limit != 0
+            && self.waiting() < limit
+            && self.shared.limit.compare_exchange(limit, 0, AcqRel, Relaxed).is_ok()
+    }
+
+    /// Asks the owner to ring the doorbell of a process, by the number of its slot, when it posts.
+    /// Returns whether something has been posted meanwhile, so that there is no need to wait.
+    pub(crate) fn wait(&self, slot: u32) -> bool {
+        self.shared.waiter.store(slot, SeqCst);
+        fence(SeqCst);
+        self.waiting() != 0
+    }
+
+    /// A receive by the number of its slot.
+    #[inline]
+    pub(crate) fn receive(&self, slot: u32) -> Option<Receive<'a>> {
+        let header = self.header(slot)?;
+        let count = header.num_sge.load(Relaxed);
+        if count > self.shared.max_sge.load(Relaxed) {
+            return None;
+        }
+        let place = self.slot_place(slot)? + size_of::<RecvHeader>() as u64;
+        let list = self.memory.slice(place, count as usize)?;
+        Some(Receive { slot, wr_id: header.wr_id.load(Relaxed), list })
+    }
+
+    /// The number of the slot that a position of the ring names.
+    pub(super) fn slot_at(&self, position: u32) -> Option<u32> {
+        Some(self.ring_entry(position)?.load(Relaxed))
+    }
+
+    /// The entry of the ring at a position.
+    pub(super) fn ring_entry(&self, position: u32) -> Option<&'a AtomicU32> {
+        let capacity = self.shared.capacity.load(Relaxed);
+        if !capacity.is_power_of_two() {
+            return None;
+        }
+        let index = position & (capacity - 1);
+        self.memory.at(self.shared.ring.load(Relaxed).checked_add(u64::from(index) * 4)?)
+    }
+
+    /// The begin of a slot.
+    pub(super) fn header(&self, slot: u32) -> Option<&'a RecvHeader> {
+        self.memory.at(self.slot_place(slot)?)
+    }
+
+    /// The list of a slot, with all entries that there is room for.
+    pub(super) fn list(&self, slot: u32) -> Option<&'a [RecvSge]> {
+        let place = self.slot_place(slot)? + size_of::<RecvHeader>() as u64;
+        self.memory.slice(place, self.shared.max_sge.load(Relaxed) as usize)
+    }
+
+    fn slot_place(&self, slot: u32) -> Option<u64> {
+        let offset = u64::from(slot) * u64::from(self.shared.slot_size.load(Relaxed));
+        self.shared.slots.load(Relaxed).checked_add(offset)
+    }
+
+    /// Puts a slot on the stack of the free ones. Only the owner does that, from any thread; it
+    /// waits while the slots are moved.
+    pub(super) fn push_free(&self, slot: u32) {
+        let mut free = self.shared.free.load(Acquire);
+        loop {
+            if free as u32 == MOVING {
+                std::thread::yield_now();
+                free = self.shared.free.load(Acquire);
+                continue;
+            }
+            // The place is looked up after `free`, so it is where the slot is until that changes.
+            let Some(header) = self.header(slot) else { return };
+            header.next.store(free as u32, Relaxed);
+            let new = free & HIGH | u64::from(slot.wrapping_add(1));
+            match self.shared.free.compare_exchange_weak(free, new, AcqRel, Acquire) {
+                Ok(_) => return,
+                Err(now) => free = now,
+            }
+        }
+    }
+
+    /// Takes a slot from the stack of the free ones. Only one thread of the owner at a time: while
+    /// a slot is the first nobody else takes it away, so its link is right.
+    pub(super) fn pop_free(&self) -> Option<u32> {
+        let mut free = self.shared.free.load(Acquire);
+        loop {
+            let slot = (free as u32).checked_sub(1)?;
+            let new = free & HIGH | u64::from(self.header(slot)?.next.load(Relaxed));
+            match self.shared.free.compare_exchange_weak(free, new, Acquire, Acquire) {
+                Ok(_) => return Some(slot),
+                Err(now) => free = now,
+            }
+        }
+    }
+
+    /// Empties the stack of free slots and keeps it so, until [`moved`](Self::moved). The slots
+    /// that were on it.
+    pub(super) fn begin_move(&self, slots: u32) -> Vec<u32> {
+        let before = self.shared.free.fetch_or(u64::from(MOVING), AcqRel);
+        let mut found = Vec::new();
+        let mut next = before as u32;
+        while let Some(slot) = next.checked_sub(1)
+            && found.len() < slots as usize
+            && let Some(header) = self.header(slot)
+        {
+            found.push(slot);
+            next = header.next.load(Relaxed);
+        }
+        found
+    }
+
+    /// Makes the stack of free slots usable again, empty.
+    pub(super) fn moved(&self) {
+        let count = self.shared.free.load(Relaxed) >> 32;
+        self.shared.free.store(count.wrapping_add(1) << 32, Release);
+    }
+}
+
+/// The low half of [`QueueShared::free`] while slots are moved.
+const MOVING: u32 = u32::MAX;
+const HIGH: u64 = !(u32::MAX as u64);
+
+/// Gives the slot of a completion that has been polled back to its queue, if that still exists.
+#[inline]
+pub(crate) fn polled(memory: &Memory, offset: u64, generation: u32, slot: u32) {
+    if let Some(queue) = of_completion(memory, offset, generation) {
+        queue.push_free(slot);
+    }
+}
+
+/// The queue that a completion belongs to, if it still exists; `generation` is that of its
+/// [origin](crate::urxe::origin).
+pub(crate) fn of_completion(memory: &Memory, offset: u64, generation: u32) -> Option<Queue<'_>> {
+    Queue::at(memory, offset)
+        .filter(|queue| same_receive_generation(generation, queue.generation()))
+}

@@ -1,0 +1,66 @@
+//! The responder's half of a queue pair.
+
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use super::{Lock, Shared};
+
+/// What a requester needs of the QP that it sends to. Records of this kind stay of this kind.
+///
+/// With the lock held, and `generation` as it was when the requester looked the QP up, the receive
+/// queue and the completion queue that are named here exist.
+#[repr(C, align(64))]
+pub(crate) struct QpShared {
+    /// Held during each request, and by the owner when it changes the QP.
+    pub(crate) lock: Lock,
+    /// Adds one when the record gets a QP and when it loses it: odd while there is one.
+    pub(crate) generation: AtomicU32,
+    /// `enum ibv_qp_state`.
+    pub(crate) state: AtomicU32,
+    /// Its number.
+    pub(crate) qp_num: AtomicU32,
+    /// `enum ibv_qp_type`.
+    pub(crate) qp_type: AtomicU32,
+    /// QP it is connected to; connected types, from RTR on.
+    pub(crate) dest_qp_num: AtomicU32,
+    /// `ibv_access_flags` of the QP: what peers may do.
+    pub(crate) access: AtomicU32,
+    /// Number of the protection domain.
+    pub(crate) pd: AtomicU32,
+    /// Q_Key; UD.
+    pub(crate) qkey: AtomicU32,
+    /// Offset of the receive queue ([`QueueShared`](super::QueueShared)), its own or an SRQ; 0 for
+    /// none.
+    pub(crate) queue: AtomicU64,
+    /// Offset of the completion queue of receives ([`CqShared`](super::CqShared)).
+    pub(crate) recv_cq: AtomicU64,
+    /// Address of the `ibv_qp` in the owner's memory, which events name.
+    pub(crate) user_handle: AtomicU64,
+    /// Number of the device in the header, and its port.
+    pub(crate) device: AtomicU32,
+    /// RNR NAK timer as coded in `ibv_qp_attr`: what a requester without a receive waits.
+    pub(crate) min_rnr_timer: AtomicU32,
+    /// `enum ibv_mtu`.
+    pub(crate) path_mtu: AtomicU32,
+    /// Inbound messages that were completed, modulo 2^24.
+    pub(crate) msn: AtomicU32,
+    /// Bits: [`QpShared::COMMUNICATION_SEEN`].
+    pub(crate) flags: AtomicU32,
+    /// Number of the context whose event file gets the asynchronous events.
+    pub(crate) events: AtomicU32,
+    /// Number of the XRC domain; XRC_RECV.
+    pub(crate) xrcd: AtomicU64,
+    /// [Epoch](super::Header::epoch) of the process that it is connected to: another process with
+    /// the same QP number is a stranger. 0 if it is not known.
+    pub(crate) peer_epoch: AtomicU64,
+    _reserved: AtomicU64,
+}
+
+impl QpShared {
+    /// The first request has come (event `COMM_EST` is sent once).
+    pub(crate) const COMMUNICATION_SEEN: u32 = 1;
+}
+
+const _: () = assert!(size_of::<QpShared>() == 128);
+
+// SAFETY: nothing but atomics.
+unsafe impl Shared for QpShared {}

@@ -1,0 +1,94 @@
+//! Receive queues, a QP's own or shared by several.
+
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use super::{Lock, Shared};
+
+/// A receive queue: a ring of slot numbers in the order in which the slots were posted, and the
+/// slots with the work requests themselves.
+///
+/// The owner posts: it fills a free slot, writes its number into the ring and stores `tail`. A
+/// requester takes: with the QP's lock held (that of an SRQ: its own) it reads the slot that `head`
+/// names and stores `head` when the message is in place. A slot is free again when the owner has
+/// polled its completion.
+#[repr(C, align(64))]
+pub(crate) struct QueueShared {
+    /// Of an SRQ: held by a requester that takes. Locked after the QP's lock, before that of the
+    /// completion queue.
+    pub(crate) lock: Lock,
+    /// Adds one when the record gets a queue and when it loses it: odd while there is one.
+    pub(crate) generation: AtomicU32,
+    /// Entries of the ring, a power of two.
+    pub(crate) capacity: AtomicU32,
+    /// Most entries of the list of a receive.
+    pub(crate) max_sge: AtomicU32,
+    /// Bytes of a slot: [`RecvHeader`] and `max_sge` times [`RecvSge`].
+    pub(crate) slot_size: AtomicU32,
+    /// Offset of the ring (`AtomicU32` slot numbers).
+    pub(crate) ring: AtomicU64,
+    /// Offset of the slots.
+    pub(crate) slots: AtomicU64,
+    /// Next to take, not wrapped; changed by requesters.
+    pub(crate) head: AtomicU32,
+    /// SRQ: an event is sent when fewer than this are left; 0: none.
+    pub(crate) limit: AtomicU32,
+    /// Number of the protection domain, with which the keys of the receives are checked.
+    pub(crate) pd: AtomicU32,
+    /// SRQ number; 0 for the queue of a QP.
+    pub(crate) srq_num: AtomicU32,
+    /// Next to post, not wrapped; changed by the owner. On a line of its own with what the owner
+    /// changes.
+    pub(crate) tail: Line<AtomicU32>,
+    /// Address of the `ibv_srq` in the owner's memory, which events name.
+    pub(crate) user_handle: AtomicU64,
+    /// Slot number of a requester that found the queue empty and wants its doorbell rung by the
+    /// next post; 0: none.
+    pub(crate) waiter: AtomicU32,
+    /// Number of the context whose event file gets the asynchronous events.
+    pub(crate) events: AtomicU32,
+    /// Number of the XRC domain; XRC SRQs.
+    pub(crate) xrcd: AtomicU64,
+    /// Offset of the completion queue of the receives; XRC SRQs.
+    pub(crate) cq: AtomicU64,
+    /// Stack of the free slots: in the low half the number of the first plus one, 0 for none; those
+    /// below it are linked by [`RecvHeader::next`]. The high half counts how often the slots have
+    /// moved. Only the owner uses it.
+    pub(crate) free: AtomicU64,
+    _reserved: [AtomicU64; 3],
+}
+
+/// A value on a cache line of its own.
+#[repr(C, align(64))]
+pub(crate) struct Line<T>(pub(crate) T);
+
+/// Begin of a receive's slot.
+#[repr(C)]
+pub(crate) struct RecvHeader {
+    /// `ibv_recv_wr::wr_id`.
+    pub(crate) wr_id: AtomicU64,
+    /// Entries of the list.
+    pub(crate) num_sge: AtomicU32,
+    /// While the slot is free: number of the next free one plus one, 0 for none.
+    pub(crate) next: AtomicU32,
+}
+
+/// Entry of a receive's list.
+#[repr(C)]
+pub(crate) struct RecvSge {
+    /// First address.
+    pub(crate) addr: AtomicU64,
+    /// Length in bytes.
+    pub(crate) length: AtomicU32,
+    /// Local key.
+    pub(crate) lkey: AtomicU32,
+}
+
+const _: () = assert!(size_of::<QueueShared>() == 192);
+const _: () = assert!(size_of::<RecvHeader>() == 16 && size_of::<RecvSge>() == 16);
+
+// SAFETY: nothing but atomics.
+unsafe impl Shared for QueueShared {}
+// SAFETY: nothing but atomics.
+unsafe impl Shared for RecvHeader {}
+// SAFETY: nothing but atomics.
+unsafe impl Shared for RecvSge {}

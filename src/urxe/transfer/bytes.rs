@@ -1,0 +1,268 @@
+//! Lists of pieces of memory, in this process or in another one, and moving bytes between them.
+
+use std::sync::Arc;
+
+use libc::iovec;
+
+use super::stop::{Reason, Stop};
+use crate::abi::*;
+use crate::sys::errno::{Errno, Result};
+use crate::urxe::host::copy::{Direction, copy, copy_carefully, is_readable};
+use crate::urxe::host::{Host, MappedFile, Peer, agent, null};
+use crate::urxe::limits::MAX_SGE;
+use crate::urxe::region::check::Place;
+use crate::urxe::shared::KeyMemory;
+
+/// Pieces that a list has at most: those of a request, and a header.
+const PIECES: usize = MAX_SGE as usize + 1;
+
+/// Pieces of memory of this process.
+pub(super) struct Local {
+    list: [iovec; PIECES],
+    count: usize,
+    length: u64,
+    /// Whether pieces may be missing: they are copied so that this is noticed.
+    careful: bool,
+}
+
+impl Local {
+    pub(super) fn new() -> Local {
+        Local { list: [EMPTY; PIECES], count: 0, length: 0, careful: false }
+    }
+
+    /// Adds bytes by address.
+    pub(super) fn add_address(&mut self, address: *mut u8, length: usize) -> Result<()> {
+        let piece = self.list.get_mut(self.count).ok_or(Errno::EINVAL)?;
+        *piece = iovec { iov_base: address.cast(), iov_len: length };
+        self.count += 1;
+        self.length += length as u64;
+        Ok(())
+    }
+
+    /// Adds a place behind one of the own keys.
+    pub(super) fn add(&mut self, place: &Place, length: usize, writes: bool) -> Result<()> {
+        let address = match place.memory {
+            KeyMemory::NULL if writes => null::sink()?,
+            KeyMemory::NULL => null::zeros()?,
+            // Shared files are mapped here, at the address of the region.
+            _ => core::ptr::with_exposed_provenance_mut(place.address as usize),
+        };
+        self.careful |= place.access & IBV_ACCESS_ON_DEMAND != 0;
+        self.add_address(address, length)
+    }
+
+    /// The pieces.
+    pub(super) fn list(&self) -> &[iovec] {
+        self.list.get(..self.count).unwrap_or_default()
+    }
+
+    /// Bytes in all.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// All bytes, if there is room for them and they are sure to be there.
+    pub(super) fn gather<'a>(&self, room: &'a mut [u8]) -> Option<&'a [u8]> {
+        if self.careful || self.length > room.len() as u64 {
+            return None;
+        }
+        let mut done = 0;
+        for piece in self.list() {
+            let part = room.get_mut(done..done + piece.iov_len)?;
+            // SAFETY: registered memory of this process, which its owner keeps mapped.
+            unsafe { part.as_mut_ptr().copy_from(piece.iov_base.cast(), part.len()) };
+            done += part.len();
+        }
+        room.get(..done)
+    }
+
+    /// Puts bytes in front.
+    pub(super) fn behind(mut self, front: &mut [u8]) -> Result<Local> {
+        if self.count >= PIECES {
+            return Err(Errno::EINVAL);
+        }
+        self.list.copy_within(..self.count, 1);
+        self.list[0] = iovec { iov_base: front.as_mut_ptr().cast(), iov_len: front.len() };
+        self.count += 1;
+        self.length += front.len() as u64;
+        Ok(self)
+    }
+
+    /// Copies other pieces of this process into these.
+    pub(super) fn fill_from(&self, from: &Local) -> Result<()> {
+        // SAFETY: memory that is registered to be written; missing pieces are noticed.
+        unsafe {
+            if self.careful {
+                copy_carefully(Direction::Write, from.list(), self.list())
+            } else {
+                copy(from.list(), self.list())
+            }
+        }
+    }
+}
+
+const EMPTY: iovec = iovec { iov_base: core::ptr::null_mut(), iov_len: 0 };
+
+/// Pieces of memory of a responder.
+pub(super) struct Remote<'a> {
+    host: &'a Host,
+    peer: &'a Peer,
+    list: [iovec; PIECES],
+    /// Bit per piece: it is mapped in this process.
+    here: u64,
+    count: usize,
+    careful: bool,
+    /// Mappings in use.
+    files: Vec<Arc<MappedFile>>,
+}
+
+const _: () = assert!(PIECES <= 64);
+
+impl<'a> Remote<'a> {
+    pub(super) fn new(host: &'a Host, peer: &'a Peer) -> Remote<'a> {
+        let list = [EMPTY; PIECES];
+        Remote { host, peer, list, here: 0, count: 0, careful: false, files: Vec::new() }
+    }
+
+    /// Adds a place behind one of the responder's keys. `writes`: bytes go there.
+    pub(super) fn add(&mut self, place: &Place, length: usize, writes: bool) -> Result<()> {
+        let (address, here) = match place.memory {
+            KeyMemory::NULL if writes => (null::sink()?, true),
+            KeyMemory::NULL => (null::zeros()?, true),
+            KeyMemory::FILE if !self.peer.is_own() => {
+                let file = self.peer.file(place.file)?;
+                let address =
+                    file.range(place.file_offset, length as u64).ok_or(Errno::EFAULT)?.cast();
+                self.files.push(file);
+                (address, true)
+            }
+            _ => (core::ptr::with_exposed_provenance_mut(place.address as usize), false),
+        };
+        let piece = self.list.get_mut(self.count).ok_or(Errno::EINVAL)?;
+        *piece = iovec { iov_base: address.cast(), iov_len: length };
+        self.here |= u64::from(here) << self.count;
+        self.careful |= place.access & IBV_ACCESS_ON_DEMAND != 0;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Whether all pieces can be reached as own memory.
+    pub(super) fn is_here(&self) -> bool {
+        self.peer.is_own() || self.here.count_ones() as usize == self.count
+    }
+
+    /// Whether the first piece, which is own memory, is there.
+    pub(super) fn is_mapped(&self) -> bool {
+        !self.careful || self.list().first().is_some_and(is_readable)
+    }
+
+    /// The first piece.
+    pub(super) fn first(&self) -> Option<*mut u8> {
+        (self.count > 0).then(|| self.list[0].iov_base.cast())
+    }
+
+    fn list(&self) -> &[iovec] {
+        self.list.get(..self.count).unwrap_or_default()
+    }
+
+    /// Moves bytes between the pieces of this process and those of the responder.
+    pub(super) fn transfer(
+        &self,
+        direction: Direction,
+        local: &Local,
+    ) -> core::result::Result<(), Stop> {
+        self.try_transfer(direction, local).map_err(|errno| self.stop(errno, local))
+    }
+
+    fn try_transfer(&self, direction: Direction, local: &Local) -> Result<()> {
+        let careful = self.careful || local.careful;
+        let here = self.here.count_ones() as usize;
+        if here == 0 {
+            return self.part(direction, local.list(), self.list(), false, careful);
+        }
+        if here == self.count {
+            return self.part(direction, local.list(), self.list(), true, careful);
+        }
+        // Some are mapped here and some are not: piece by piece.
+        let mut done = 0;
+        for (number, piece) in self.list().iter().enumerate() {
+            let mut window = [EMPTY; PIECES];
+            let count = sub_list(local.list(), done, piece.iov_len, &mut window);
+            let here = self.here >> number & 1 != 0;
+            let near = window.get(..count).unwrap_or_default();
+            self.part(direction, near, core::slice::from_ref(piece), here, careful)?;
+            done += piece.iov_len;
+        }
+        Ok(())
+    }
+
+    fn part(
+        &self,
+        direction: Direction,
+        near: &[iovec],
+        far: &[iovec],
+        here: bool,
+        careful: bool,
+    ) -> Result<()> {
+        // SAFETY: all pieces come from keys that allow this, so their owners have registered the
+        // memory for it and it is theirs to keep it mapped; where it need not be (`careful`) the
+        // kernel copies and notices.
+        unsafe {
+            if here || self.peer.is_own() {
+                if careful {
+                    return copy_carefully(direction, near, far);
+                }
+                return match direction {
+                    Direction::Write => copy(near, far),
+                    Direction::Read => copy(far, near),
+                };
+            }
+            let result = match direction {
+                Direction::Write => self.peer.write(near, far),
+                Direction::Read => self.peer.read(near, far),
+            };
+            match result {
+                Err(Errno::EPERM) => {
+                    agent::copy_by_server(self.host, self.peer, direction, near, far)
+                }
+                result => result,
+            }
+        }
+    }
+
+    /// Why bytes were not moved.
+    fn stop(&self, errno: Errno, local: &Local) -> Stop {
+        match errno {
+            Errno::EFAULT if !local.list().iter().all(is_readable) => {
+                Stop::local(IBV_WC_LOC_PROT_ERR, Reason::LocalFault)
+            }
+            Errno::EFAULT => Stop::remote(IBV_WC_REM_OP_ERR, Reason::RemoteFault),
+            // Gone, or out of reach.
+            _ => Stop::Silence,
+        }
+    }
+}
+
+/// The part of a list from `skip` on, `length` bytes long; its number of pieces.
+fn sub_list(
+    list: &[iovec],
+    mut skip: usize,
+    mut length: usize,
+    window: &mut [iovec; PIECES],
+) -> usize {
+    let mut count = 0;
+    for piece in list {
+        if skip >= piece.iov_len {
+            skip -= piece.iov_len;
+            continue;
+        }
+        if length == 0 || count == PIECES {
+            break;
+        }
+        let part = (piece.iov_len - skip).min(length);
+        let address = piece.iov_base.cast::<u8>().wrapping_add(skip);
+        window[count] = iovec { iov_base: address.cast(), iov_len: part };
+        (skip, length, count) = (0, length - part, count + 1);
+    }
+    count
+}

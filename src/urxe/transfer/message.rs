@@ -1,0 +1,286 @@
+//! Messages that take a receive: sends, and writes with immediate data.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::Operation;
+use super::bytes::{Local, Remote};
+use super::responder::Connection;
+use super::stop::{Reason, Stop};
+use crate::abi::*;
+use crate::urxe::completion::{self, Added, Entry};
+use crate::urxe::device::events;
+use crate::urxe::host::copy::Direction;
+use crate::urxe::origin::Origin;
+use crate::urxe::queue::{Queue, Receive};
+use crate::urxe::region;
+use crate::urxe::region::check::{Wanted, check};
+use crate::urxe::shared::CQE_PAYLOAD;
+
+/// What arrives at a receive queue.
+pub(super) struct Arrival<'a> {
+    /// `ibv_wc::opcode`.
+    pub(super) opcode: ibv_wc_opcode,
+    /// `ibv_wc::wc_flags`.
+    pub(super) wc_flags: ibv_wc_flags,
+    /// Bytes for the receive; none for a write, whose bytes went elsewhere.
+    pub(super) data: Option<&'a Local>,
+    /// Bytes at the begin of the receive that stay as they are: the room for a GRH that there is
+    /// not.
+    pub(super) room: u64,
+    /// `ibv_wc::byte_len`.
+    pub(super) byte_len: u32,
+    /// Service level of the packets.
+    pub(super) sl: u8,
+}
+
+impl Operation<'_> {
+    /// `IBV_WR_SEND` and its kin.
+    pub(super) fn send(&self) -> Result<u32, Stop> {
+        if self.qp.kind == IBV_QPT_UD {
+            return self.send_datagram();
+        }
+        self.check_length()?;
+        let source = self.source()?;
+        self.with_connection(|connection| {
+            let arrival = Arrival {
+                opcode: IBV_WC_RECV,
+                wc_flags: self.wc_flags(),
+                data: Some(&source),
+                room: 0,
+                byte_len: self.byte_len(),
+                sl: self.attr.ah_attr.sl,
+            };
+            self.deliver(connection, &arrival)
+        })?;
+        Ok(self.byte_len())
+    }
+
+    /// `ibv_wc::wc_flags` that this request causes at the receiver.
+    pub(super) fn wc_flags(&self) -> ibv_wc_flags {
+        match self.wqe.opcode {
+            IBV_WR_SEND_WITH_IMM | IBV_WR_RDMA_WRITE_WITH_IMM => IBV_WC_WITH_IMM,
+            IBV_WR_SEND_WITH_INV => IBV_WC_WITH_INV,
+            _ => 0,
+        }
+    }
+
+    /// Gives a message to the first receive of the queue, and adds its completion.
+    pub(super) fn deliver(
+        &self,
+        connection: &Connection<'_>,
+        arrival: &Arrival<'_>,
+    ) -> Result<(), Stop> {
+        let queue = self.with_receive(connection)?;
+        let _guard = (!connection.is_xrc).then(|| connection.responder.lock_queue(&queue));
+        let Some(receive) = queue.first() else { return Err(self.no_receive(connection)) };
+        self.fill(connection, arrival, &queue, &receive)
+    }
+
+    /// The receive queue, of which it is known that it is not empty.
+    pub(super) fn with_receive<'a>(&self, connection: &Connection<'a>) -> Result<Queue<'a>, Stop> {
+        let empty = || self.no_receive(connection);
+        let queue = connection.queue.ok_or_else(empty)?;
+        // The owner rings when it posts; what it has posted meanwhile is there.
+        let waits = connection.reliable && queue.waiting() == 0;
+        if waits && !queue.wait(self.host.slot()) || queue.waiting() == 0 {
+            return Err(empty());
+        }
+        Ok(queue)
+    }
+
+    fn no_receive(&self, connection: &Connection<'_>) -> Stop {
+        Stop::NoReceive { timer: connection.responder.shared.min_rnr_timer.load(Relaxed) }
+    }
+
+    /// Puts a message into a receive.
+    fn fill(
+        &self,
+        connection: &Connection<'_>,
+        arrival: &Arrival<'_>,
+        queue: &Queue<'_>,
+        receive: &Receive<'_>,
+    ) -> Result<(), Stop> {
+        if let Err((stop, status)) = self.invalidate(connection) {
+            return Err(self.spoil(connection, queue, receive, status, stop));
+        }
+        let mut short = [0; CQE_PAYLOAD];
+        let mut payload: &[u8] = &[];
+        if let Some(data) = arrival.data {
+            let pieces = match self.pieces(connection, arrival, receive, data.length()) {
+                Ok(pieces) => pieces,
+                Err((stop, status)) => {
+                    return Err(self.spoil(connection, queue, receive, status, stop));
+                }
+            };
+            if let Some(bytes) = self.short(connection, arrival, &pieces, data, &mut short) {
+                payload = bytes;
+            } else if let Err(stop) = pieces.transfer(Direction::Write, data) {
+                return Err(match stop {
+                    Stop::Remote(..) => {
+                        self.explain(format_args!(
+                            "memory of the receive (wr_id {:#x}) of QP {:#x} is not mapped",
+                            receive.wr_id, connection.responder.number,
+                        ));
+                        self.spoil(connection, queue, receive, IBV_WC_LOC_PROT_ERR, stop)
+                    }
+                    // Nothing has happened to the receiver.
+                    other => other,
+                });
+            }
+        }
+        let lid = self.own_device().map_or(0, |device| device.lid.load(Relaxed));
+        let entry = Entry {
+            wr_id: receive.wr_id,
+            opcode: arrival.opcode,
+            byte_len: arrival.byte_len,
+            imm_or_key: self.wqe.imm_or_key,
+            qp_num: connection.responder.number,
+            src_qp: self.qp.number,
+            wc_flags: arrival.wc_flags,
+            sl: arrival.sl,
+            slid: lid as u16,
+            origin: Origin::receive(queue.offset, queue.generation(), receive.slot),
+            solicited: self.wqe.is_solicited(),
+            payload,
+            ..Entry::default()
+        };
+        self.complete(connection, queue, &entry);
+        Ok(())
+    }
+
+    /// The memory of a receive for the bytes of a message; or what happens to the receive, and to
+    /// the request.
+    fn pieces<'a>(
+        &'a self,
+        connection: &Connection<'a>,
+        arrival: &Arrival<'_>,
+        receive: &Receive<'_>,
+        length: u64,
+    ) -> Result<Remote<'a>, (Stop, ibv_wc_status)> {
+        let mut pieces = Remote::new(self.host, connection.site);
+        let (mut skip, mut left) = (arrival.room, length);
+        for sge in receive.list {
+            let size = u64::from(sge.length.load(Relaxed));
+            let begin = skip.min(size);
+            let part = (size - begin).min(left);
+            skip -= begin;
+            if part == 0 {
+                continue;
+            }
+            let wanted = Wanted {
+                pd: connection.pd,
+                access: IBV_ACCESS_LOCAL_WRITE,
+                address: sge.addr.load(Relaxed).wrapping_add(begin),
+                length: part,
+                qp_num: 0,
+            };
+            let place = check(connection.site.memory(), sge.lkey.load(Relaxed), &wanted);
+            let place = place.map_err(|denied| {
+                self.explain(format_args!(
+                    "receive (wr_id {:#x}) of QP {:#x}: {denied}",
+                    receive.wr_id, connection.responder.number,
+                ));
+                protection()
+            })?;
+            pieces.add(&place, part as usize, true).map_err(|_| protection())?;
+            left -= part;
+        }
+        if left > 0 || skip > 0 {
+            self.explain(format_args!(
+                "a message of {} bytes is {} bytes longer than the receive (wr_id {:#x}) of QP {:#x}",
+                length + arrival.room,
+                left + skip,
+                receive.wr_id,
+                connection.responder.number,
+            ));
+            let stop = Stop::remote(IBV_WC_REM_INV_REQ_ERR, Reason::ReceiveLength);
+            return Err((stop, IBV_WC_LOC_LEN_ERR));
+        }
+        Ok(pieces)
+    }
+
+    /// The bytes of a message that is short enough to travel in the completion, where that saves a
+    /// system call.
+    fn short<'a>(
+        &self,
+        connection: &Connection<'_>,
+        arrival: &Arrival<'_>,
+        pieces: &Remote<'_>,
+        data: &Local,
+        room: &'a mut [u8; CQE_PAYLOAD],
+    ) -> Option<&'a [u8]> {
+        // A completion has no room for a GRH.
+        let has_grh = arrival.room > 0 || arrival.wc_flags & IBV_WC_GRH != 0;
+        let useless = connection.site.is_own() || has_grh || pieces.is_here();
+        if useless || data.length() == 0 {
+            return None;
+        }
+        data.gather(room)
+    }
+
+    /// Invalidates the window that the request names.
+    fn invalidate(&self, connection: &Connection<'_>) -> Result<(), (Stop, ibv_wc_status)> {
+        if self.wqe.opcode != IBV_WR_SEND_WITH_INV {
+            return Ok(());
+        }
+        let (memory, number) = (connection.site.memory(), connection.responder.number);
+        let key = self.wqe.imm_or_key;
+        region::window::invalidate(memory, key, connection.pd, number).map_err(|denied| {
+            self.explain(format_args!("invalidation at QP {number:#x}: {denied}"));
+            let stop = Stop::remote(IBV_WC_REM_ACCESS_ERR, Reason::Invalidate);
+            (stop, IBV_WC_MW_BIND_ERR)
+        })
+    }
+
+    /// Completes a receive in error, after which the QP is in error.
+    fn spoil(
+        &self,
+        connection: &Connection<'_>,
+        queue: &Queue<'_>,
+        receive: &Receive<'_>,
+        status: ibv_wc_status,
+        stop: Stop,
+    ) -> Stop {
+        let reason = match stop {
+            Stop::Local(_, reason) | Stop::Remote(_, reason) => reason as u32,
+            Stop::NoReceive { .. } | Stop::Silence => 0,
+        };
+        let entry = Entry {
+            wr_id: receive.wr_id,
+            status,
+            opcode: IBV_WC_RECV,
+            vendor_err: reason,
+            qp_num: connection.responder.number,
+            src_qp: self.qp.number,
+            origin: Origin::receive(queue.offset, queue.generation(), receive.slot),
+            ..Entry::default()
+        };
+        self.complete(connection, queue, &entry);
+        connection.responder.fail(None);
+        stop
+    }
+
+    /// Takes the receive out of the queue and adds its completion.
+    fn complete(&self, connection: &Connection<'_>, queue: &Queue<'_>, entry: &Entry<'_>) {
+        let responder = &connection.responder;
+        queue.take();
+        responder.shared.msn.fetch_add(1, Relaxed);
+        if queue.shared.srq_num.load(Relaxed) != 0 && queue.passed_limit() {
+            let handle = queue.shared.user_handle.load(Relaxed);
+            let number = queue.shared.events.load(Relaxed);
+            events::send(connection.site, number, IBV_EVENT_SRQ_LIMIT_REACHED, handle);
+        }
+        if completion::add(self.host, connection.site, connection.cq, entry) != Added::Done {
+            self.explain(format_args!(
+                "the receive CQ of QP {:#x} has no room for wr_id {:#x}",
+                responder.number, entry.wr_id,
+            ));
+            responder.fail(Some(IBV_EVENT_QP_FATAL));
+        }
+    }
+}
+
+/// A receive whose memory its key does not open.
+fn protection() -> (Stop, ibv_wc_status) {
+    (Stop::remote(IBV_WC_REM_OP_ERR, Reason::ReceiveKey), IBV_WC_LOC_PROT_ERR)
+}

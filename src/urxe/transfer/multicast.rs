@@ -1,0 +1,165 @@
+//! Multicast groups: each process lists in its slot which of its QPs are attached to which group;
+//! who sends looks at the lists of all.
+
+use core::ffi::c_int;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use crate::abi::*;
+use crate::sys::errno::{Errno, Result, ReturnNumber};
+use crate::sys::mutex::Mutex;
+use crate::urxe::explain;
+use crate::urxe::host::{Host, Peer, host};
+use crate::urxe::pair::Qp;
+use crate::urxe::shared::{Header, Shared};
+use crate::urxe::transfer::responder::gid;
+
+/// A QP that is attached to a group.
+#[repr(C)]
+pub(super) struct Attachment {
+    /// GID of the group, 16 bytes in network order.
+    gid: [AtomicU64; 2],
+    /// LID of the group.
+    lid: AtomicU32,
+    /// The QP; 0 if the entry is not in use. Stored last.
+    qp_num: AtomicU32,
+}
+
+// SAFETY: nothing but atomics.
+unsafe impl Shared for Attachment {}
+
+/// Attachments of a process.
+const ENTRIES: usize = 1 << 12;
+/// First LID of multicast groups.
+const FIRST_LID: u16 = 0xc000;
+
+/// A multicast group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Group {
+    gid: [u8; 16],
+    lid: u16,
+    /// Known by its LID alone.
+    by_lid: bool,
+}
+
+impl Group {
+    /// The group that an address names.
+    pub(super) fn of_address(address: &ibv_ah_attr) -> Group {
+        // SAFETY: a GID is 16 bytes in each of its forms.
+        let gid = unsafe { address.grh.dgid.raw };
+        Group { gid, lid: address.dlid, by_lid: address.is_global == 0 }
+    }
+
+    fn has(&self, entry: &Attachment) -> bool {
+        if self.by_lid {
+            entry.lid.load(Relaxed) == u32::from(self.lid)
+        } else {
+            gid(&entry.gid) == self.gid
+        }
+    }
+}
+
+/// Calls a function for each QP of all processes that is attached to a group.
+pub(super) fn for_each(host: &Host, group: &Group, mut action: impl FnMut(&Peer, u32)) {
+    for peer in host.all_peers() {
+        for entry in entries(&peer) {
+            let number = entry.qp_num.load(Acquire);
+            if number != 0 && group.has(entry) {
+                action(&peer, number);
+            }
+        }
+    }
+}
+
+fn entries(peer: &Peer) -> &[Attachment] {
+    let memory = peer.memory();
+    let offset = memory.at::<Header>(0).map_or(0, |header| header.groups.load(Acquire));
+    if offset == 0 { &[] } else { memory.slice(offset, ENTRIES).unwrap_or_default() }
+}
+
+/// Held while the own list changes.
+static CHANGING: Mutex<()> = Mutex::new(());
+
+/// Attaches a QP to a group; a second time changes nothing.
+fn attach(host: &Host, number: u32, group: &Group) -> Result<()> {
+    let _changing = CHANGING.lock();
+    let header = host.header()?;
+    if header.groups.load(Relaxed) == 0 {
+        let length = (ENTRIES * size_of::<Attachment>()) as u64;
+        header.groups.store(host.alloc(length, 64)?, Release);
+    }
+    let entries = entries(host.own());
+    if find(entries, number, group).is_some() {
+        return Ok(());
+    }
+    let free = entries.iter().find(|entry| entry.qp_num.load(Relaxed) == 0);
+    let entry = free.ok_or(Errno::ENOMEM)?;
+    for (word, bytes) in entry.gid.iter().zip(group.gid.as_chunks().0) {
+        word.store(u64::from_ne_bytes(*bytes), Relaxed);
+    }
+    entry.lid.store(u32::from(group.lid), Relaxed);
+    entry.qp_num.store(number, Release);
+    Ok(())
+}
+
+/// Detaches a QP from a group. EINVAL if it is not attached.
+fn detach(host: &Host, number: u32, group: &Group) -> Result<()> {
+    let _changing = CHANGING.lock();
+    let entry = find(entries(host.own()), number, group).ok_or(Errno::EINVAL)?;
+    entry.qp_num.store(0, Release);
+    Ok(())
+}
+
+fn find<'a>(entries: &'a [Attachment], number: u32, group: &Group) -> Option<&'a Attachment> {
+    entries.iter().find(|entry| entry.qp_num.load(Relaxed) == number && group.has(entry))
+}
+
+/// Whether a QP of this process is attached to a group: then it is not destroyed (EBUSY).
+pub(crate) fn is_attached(host: &Host, number: u32) -> bool {
+    entries(host.own()).iter().any(|entry| entry.qp_num.load(Relaxed) == number)
+}
+
+/// `ibv_attach_mcast(3)`
+pub(crate) unsafe extern "C" fn attach_mcast(
+    qp: *mut ibv_qp,
+    gid: *const ibv_gid,
+    lid: u16,
+) -> c_int {
+    // SAFETY: the caller passes a QP and a GID.
+    unsafe { change(qp, gid, lid, "ibv_attach_mcast", attach) }.or_number()
+}
+
+/// `ibv_detach_mcast(3)`
+pub(crate) unsafe extern "C" fn detach_mcast(
+    qp: *mut ibv_qp,
+    gid: *const ibv_gid,
+    lid: u16,
+) -> c_int {
+    // SAFETY: the caller passes a QP and a GID.
+    unsafe { change(qp, gid, lid, "ibv_detach_mcast", detach) }.or_number()
+}
+
+unsafe fn change(
+    qp: *mut ibv_qp,
+    gid: *const ibv_gid,
+    lid: u16,
+    caller: &str,
+    action: impl FnOnce(&Host, u32, &Group) -> Result<()>,
+) -> Result<()> {
+    // SAFETY: the caller's promise; a GID is 16 bytes in each of its forms.
+    let (qp, gid) = unsafe { (Qp::of(qp), (*gid).raw) };
+    if qp.kind != IBV_QPT_UD {
+        explain!("{caller}: QP {:#x} is not of type UD", qp.number);
+        return Err(Errno::EINVAL);
+    }
+    if gid[0] != 0xff || lid != 0 && lid < FIRST_LID {
+        explain!("{caller}: no multicast address: GID {gid:02x?}, LID {lid:#x}");
+        return Err(Errno::EINVAL);
+    }
+    let host = host()?;
+    if host.slot() != qp.number / crate::urxe::shared::QPS {
+        return Err(Errno::ENODEV);
+    }
+    action(host, qp.number, &Group { gid, lid, by_lid: false })
+        .inspect_err(|errno| explain!("{caller}: QP {:#x}: error {}", qp.number, errno.0))
+}

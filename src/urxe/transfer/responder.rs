@@ -1,0 +1,222 @@
+//! The QP at the other end: finding it, its lock, and its fate after an error.
+
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::Arc;
+
+use super::Operation;
+use super::stop::{Reason, Stop};
+use crate::abi::*;
+use crate::urxe::explain;
+use crate::urxe::host::{Host, Peer};
+use crate::urxe::pair::{enter_error, error};
+use crate::urxe::queue::Queue;
+use crate::urxe::shared::{
+    DeviceShared, Guard, Holder, QP_TABLE, QPS, QpShared, SRQ_TABLE, TakenOver,
+};
+
+/// The QP of a peer.
+#[derive(Clone, Copy)]
+pub(crate) struct Responder<'a> {
+    pub(super) host: &'a Host,
+    pub(super) peer: &'a Peer,
+    pub(super) shared: &'a QpShared,
+    pub(super) number: u32,
+}
+
+/// A QP that requests come to, with its lock held.
+pub(super) struct Connection<'a> {
+    pub(super) responder: Responder<'a>,
+    /// The process whose memory it is about: that of the QP, or of the SRQ for XRC.
+    pub(super) site: &'a Peer,
+    /// Number of the protection domain of that memory.
+    pub(super) pd: u32,
+    /// The receive queue.
+    pub(super) queue: Option<Queue<'a>>,
+    /// Offset of the completion queue of receives, in the slot of `site`.
+    pub(super) cq: u64,
+    /// Whether errors are answered, and end the connection.
+    pub(super) reliable: bool,
+    /// An SRQ that came with the request; its lock is held.
+    pub(super) is_xrc: bool,
+}
+
+/// The process that has a QP or an SRQ, by its number.
+pub(super) fn peer_of(host: &Host, number: u32) -> Result<Arc<Peer>, Stop> {
+    host.peer(number / QPS).map_err(|_| Stop::Silence)
+}
+
+impl<'a> Responder<'a> {
+    /// The QP with this number in the process that has it.
+    pub(super) fn find(host: &'a Host, peer: &'a Peer, number: u32) -> Result<Self, Stop> {
+        let place = QP_TABLE + u64::from(number & (QPS - 1)) * 8;
+        let offset = peer.memory().at::<AtomicU64>(place).map_or(0, |entry| entry.load(Acquire));
+        if offset == 0 {
+            return Err(Stop::Silence);
+        }
+        let shared = peer.memory().at::<QpShared>(offset).ok_or(Stop::Silence)?;
+        Ok(Responder { host, peer, shared, number })
+    }
+
+    /// Takes the lock, and makes sure that the QP is of this type and can receive. The lock of a
+    /// process that died in the middle of a request leaves an unknown part of it undone: the QP
+    /// fails.
+    pub(super) fn lock(&self, kind: ibv_qp_type) -> Result<Guard<'a>, Stop> {
+        let (guard, taken_over) =
+            self.shared.lock.lock(self.host.holder(), |holder| self.host.is_dead(holder));
+        let shared = self.shared;
+        if shared.generation.load(Acquire) & 1 == 0
+            || shared.qp_num.load(Relaxed) != self.number
+            || shared.qp_type.load(Relaxed) != kind
+        {
+            return Err(Stop::Silence);
+        }
+        if taken_over == TakenOver::FromTheDead {
+            explain!("urxe: QP {:#x}: a peer died in the middle of a request", self.number);
+            self.fail(Some(IBV_EVENT_QP_FATAL));
+        }
+        match shared.state.load(Acquire) {
+            IBV_QPS_RTR => {
+                self.communication_is_established();
+                Ok(guard)
+            }
+            IBV_QPS_RTS | IBV_QPS_SQD | IBV_QPS_SQE => Ok(guard),
+            _ => Err(Stop::Silence),
+        }
+    }
+
+    /// Tells the owner once that the first request has come, in RTR.
+    fn communication_is_established(&self) {
+        let flags = &self.shared.flags;
+        if flags.load(Relaxed) & QpShared::COMMUNICATION_SEEN == 0 {
+            flags.fetch_or(QpShared::COMMUNICATION_SEEN, Relaxed);
+            error::send(self.peer, self.shared, IBV_EVENT_COMM_EST);
+        }
+    }
+
+    /// The addresses of the device of the QP.
+    pub(super) fn device(&self) -> Option<&'a DeviceShared> {
+        let number = self.shared.device.load(Relaxed) as usize;
+        self.peer.memory().at::<crate::urxe::shared::Header>(0)?.devices.get(number)
+    }
+
+    /// The receive queue; `None` if the QP has none.
+    pub(super) fn queue(&self) -> Option<Queue<'a>> {
+        Queue::at(self.peer.memory(), self.shared.queue.load(Relaxed))
+    }
+
+    /// Takes the lock of a receive queue, if it is shared.
+    pub(super) fn lock_queue(&self, queue: &Queue<'a>) -> Option<Guard<'a>> {
+        (queue.shared.srq_num.load(Relaxed) != 0).then(|| {
+            let dead = |holder: Holder| self.host.is_dead(holder);
+            queue.shared.lock.lock(self.host.holder(), dead).0
+        })
+    }
+
+    /// Moves the QP to the error state, with its lock held: an event says why.
+    pub(super) fn fail(&self, event: Option<ibv_event_type>) {
+        enter_error(self.host, self.peer, self.shared, event);
+    }
+}
+
+/// Whether a QP is connected to the process with this epoch, and not to one that had its slot before.
+fn is_connected_to(qp: &QpShared, epoch: u64) -> bool {
+    let wanted = qp.peer_epoch.load(Relaxed);
+    wanted == 0 || wanted == epoch
+}
+
+impl<'a> Operation<'a> {
+    /// The QP that the own one is connected to, with its lock.
+    pub(super) fn connected(&'a self, peer: &'a Peer) -> Result<(Responder<'a>, Guard<'a>), Stop> {
+        let responder = Responder::find(self.host, peer, self.attr.dest_qp_num)?;
+        let kind = match self.qp.kind {
+            IBV_QPT_XRC_SEND => IBV_QPT_XRC_RECV,
+            kind => kind,
+        };
+        let guard = responder.lock(kind)?;
+        let shared = responder.shared;
+        let device = responder.device().ok_or(Stop::Silence)?;
+        if shared.dest_qp_num.load(Relaxed) != self.qp.number
+            || !is_address_of(&self.attr.ah_attr, device)
+            || !is_connected_to(shared, self.host.epoch())
+            || !self.own_record().is_some_and(|own| is_connected_to(own, peer.epoch()))
+        {
+            return Err(Stop::Silence);
+        }
+        Ok((responder, guard))
+    }
+
+    /// The shared record of the requester's QP.
+    fn own_record(&self) -> Option<&QpShared> {
+        self.host.memory().at(self.qp.record)
+    }
+
+    /// Does something with the QP that the own one is connected to, with its lock held; of XRC that
+    /// of the SRQ as well.
+    pub(super) fn with_connection<T>(
+        &self,
+        action: impl FnOnce(&Connection<'_>) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        let peer = peer_of(self.host, self.attr.dest_qp_num)?;
+        let (responder, _guard) = self.connected(&peer)?;
+        let reliable = self.qp.kind != IBV_QPT_UC;
+        if self.qp.kind != IBV_QPT_XRC_SEND {
+            let (site, pd) = (responder.peer, responder.shared.pd.load(Relaxed));
+            let (queue, cq) = (responder.queue(), responder.shared.recv_cq.load(Relaxed));
+            return action(&Connection { responder, site, pd, queue, cq, reliable, is_xrc: false });
+        }
+        let number = self.wqe.remote_srqn;
+        let found = peer_of(self.host, number);
+        let queue = found.as_ref().ok().and_then(|site| Some((site, srq(site, number)?)));
+        let Some((site, queue)) = queue else {
+            self.explain(format_args!("there is no SRQ {number:#x}"));
+            responder.fail(Some(IBV_EVENT_QP_REQ_ERR));
+            return Err(Stop::remote(IBV_WC_REM_INV_REQ_ERR, Reason::Srq));
+        };
+        let dead = |holder: Holder| self.host.is_dead(holder);
+        let (_queue_guard, _) = queue.shared.lock.lock(self.host.holder(), dead);
+        let domains = (queue.shared.xrcd.load(Relaxed), responder.shared.xrcd.load(Relaxed));
+        if queue.shared.generation.load(Acquire) & 1 == 0 || domains.0 != domains.1 {
+            self.explain(format_args!(
+                "SRQ {number:#x} is of XRC domain {:#x}, QP {:#x} of domain {:#x}",
+                domains.0, responder.number, domains.1,
+            ));
+            responder.fail(Some(IBV_EVENT_QP_REQ_ERR));
+            return Err(Stop::remote(IBV_WC_REM_INV_REQ_ERR, Reason::Srq));
+        }
+        let (pd, cq) = (queue.shared.pd.load(Relaxed), queue.shared.cq.load(Relaxed));
+        action(&Connection { responder, site, pd, queue: Some(queue), cq, reliable, is_xrc: true })
+    }
+
+    /// Explains what the responder refused.
+    pub(super) fn explain(&self, what: core::fmt::Arguments<'_>) {
+        explain!("urxe: QP {:#x}, wr_id {:#x}: {what}", self.qp.number, self.wqe.wr_id);
+    }
+}
+
+/// Whether an address is one of a device.
+pub(super) fn is_address_of(address: &ibv_ah_attr, device: &DeviceShared) -> bool {
+    if address.is_global == 0 {
+        return u32::from(address.dlid) == device.lid.load(Relaxed);
+    }
+    // SAFETY: a GID is 16 bytes in each of its forms.
+    let wanted = unsafe { address.grh.dgid.raw };
+    [gid(&device.gid0), gid(&device.gid1)].contains(&wanted)
+}
+
+/// A GID in shared memory.
+pub(super) fn gid(words: &[AtomicU64; 2]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    for (part, word) in bytes.chunks_exact_mut(8).zip(words) {
+        part.copy_from_slice(&word.load(Relaxed).to_ne_bytes());
+    }
+    bytes
+}
+
+/// A shared receive queue by its number, in the process that has it.
+pub(super) fn srq(peer: &Peer, number: u32) -> Option<Queue<'_>> {
+    let place = SRQ_TABLE + u64::from(number & (QPS - 1)) * 8;
+    let offset = peer.memory().at::<AtomicU64>(place)?.load(Acquire);
+    let queue = Queue::at(peer.memory(), offset)?;
+    (queue.shared.srq_num.load(Relaxed) == number).then_some(queue)
+}

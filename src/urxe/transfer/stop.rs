@@ -1,0 +1,174 @@
+//! Why an operation did not succeed, and what the requester makes of it: an error completion, a
+//! later try, or nothing at all, as the service of the QP is.
+
+use super::Operation;
+use crate::abi::*;
+use crate::urxe::explain;
+use crate::urxe::pair::{Attempt, Done, Outcome};
+
+/// `ibv_wc::vendor_err` of the completions of this device: which check failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub(crate) enum Reason {
+    /// A forked child without a slot.
+    NoHost = 1,
+    /// The QP does not do that.
+    Opcode = 2,
+    /// The message is longer than any may be.
+    MessageLength = 3,
+    /// A local key, its rights or its range.
+    LocalKey = 4,
+    /// Registered memory that is not there any more, of the requester.
+    LocalFault = 5,
+    /// The list of an atomic is not 8 bytes long.
+    WordLength = 6,
+    /// Binding a window.
+    Bind = 7,
+    /// Invalidating a window.
+    Invalidate = 8,
+    /// No receive is posted, and the tries are used up.
+    NoReceive = 16,
+    /// The peer does not answer, and the tries are used up.
+    NoAnswer = 17,
+    /// The peer has not allowed its QP to be used so.
+    QpAccess = 18,
+    /// A remote key, its rights or its range.
+    RemoteKey = 19,
+    /// The word of an atomic is not aligned.
+    Alignment = 20,
+    /// The receive is too short.
+    ReceiveLength = 21,
+    /// A key in the list of the receive, its rights or its range.
+    ReceiveKey = 22,
+    /// Registered memory that is not there any more, of the responder.
+    RemoteFault = 23,
+    /// The SRQ is not there, or not of the XRC domain.
+    Srq = 24,
+    /// Shared memory that is not as it can be.
+    Damaged = 25,
+}
+
+/// What stopped an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// An error on this side: a completion, whatever the service.
+    Local(ibv_wc_status, Reason),
+    /// The responder refuses: a completion of reliable services, nothing of others.
+    Remote(ibv_wc_status, Reason),
+    /// The responder has no receive; its RNR NAK timer.
+    NoReceive { timer: u32 },
+    /// The responder does not answer: it is not there, not connected, in another state.
+    Silence,
+}
+
+impl Stop {
+    pub(super) fn local(status: ibv_wc_status, reason: Reason) -> Stop {
+        Stop::Local(status, reason)
+    }
+
+    pub(super) fn remote(status: ibv_wc_status, reason: Reason) -> Stop {
+        Stop::Remote(status, reason)
+    }
+}
+
+/// Value of `rnr_retry` for trying for ever.
+const RNR_FOREVER: u8 = 7;
+/// How often a silent peer is looked for at most, in nanoseconds.
+const LOOK_AGAIN: u64 = 1_000_000;
+
+/// What becomes of the request.
+pub(super) fn outcome(
+    operation: &Operation<'_>,
+    stop: Stop,
+    attempt: &mut Attempt,
+    now: u64,
+) -> Outcome {
+    let reliable = matches!(operation.qp.kind, IBV_QPT_RC | IBV_QPT_XRC_SEND);
+    match stop {
+        Stop::Local(status, reason) => failure(status, reason),
+        _ if !reliable => Outcome::Done(Done::success(operation.byte_len())),
+        Stop::Remote(status, reason) => failure(status, reason),
+        Stop::NoReceive { timer } => no_receive(operation, timer, attempt, now),
+        Stop::Silence => silence(operation, attempt, now),
+    }
+}
+
+fn failure(status: ibv_wc_status, reason: Reason) -> Outcome {
+    Outcome::Done(Done::failure(status, reason as u32))
+}
+
+/// No receive: again after the time that the responder wants, `rnr_retry` times.
+fn no_receive(operation: &Operation<'_>, timer: u32, attempt: &mut Attempt, now: u64) -> Outcome {
+    // The peer was there, so its silence before does not count.
+    attempt.since = 0;
+    if now < attempt.until {
+        // Tried before the time was over, as a receive may have been posted; that is free.
+        return Outcome::Wait { until: attempt.until };
+    }
+    let most = operation.attr.rnr_retry;
+    if most < RNR_FOREVER && attempt.rnr_retries >= u32::from(most) {
+        explain!(
+            "urxe: QP {:#x}, wr_id {:#x}: QP {:#x} has no receive, after {} tries {} ns apart",
+            operation.qp.number,
+            operation.wqe.wr_id,
+            operation.attr.dest_qp_num,
+            attempt.rnr_retries + 1,
+            rnr_nanoseconds(timer),
+        );
+        return failure(IBV_WC_RNR_RETRY_EXC_ERR, Reason::NoReceive);
+    }
+    attempt.rnr_retries = attempt.rnr_retries.saturating_add(1);
+    attempt.until = now.saturating_add(rnr_nanoseconds(timer));
+    Outcome::Wait { until: attempt.until }
+}
+
+/// No answer: until the time of `retry_cnt` and one tries is over.
+fn silence(operation: &Operation<'_>, attempt: &mut Attempt, now: u64) -> Outcome {
+    if attempt.since == 0 {
+        attempt.since = now.max(1);
+    }
+    let tries = u64::from(operation.attr.retry_cnt).saturating_add(1);
+    let patience = match operation.attr.timeout & 0x1f {
+        0 => u64::MAX,
+        // 4.096 microseconds times a power of two.
+        timeout => (4096_u64 << timeout).saturating_mul(tries),
+    };
+    let end = attempt.since.saturating_add(patience);
+    if now >= end {
+        explain!(
+            "urxe: QP {:#x}, wr_id {:#x}: no answer of QP {:#x} in {tries} times {} ns",
+            operation.qp.number,
+            operation.wqe.wr_id,
+            operation.attr.dest_qp_num,
+            patience / tries,
+        );
+        return failure(IBV_WC_RETRY_EXC_ERR, Reason::NoAnswer);
+    }
+    attempt.until = end.min(now.saturating_add(LOOK_AGAIN));
+    Outcome::Wait { until: attempt.until }
+}
+
+/// The RNR NAK timer of a code, in nanoseconds. IBTA table 45.
+fn rnr_nanoseconds(code: u32) -> u64 {
+    /// In units of 10 microseconds.
+    const TIMES: [u32; 32] = [
+        65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024,
+        1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+    ];
+    u64::from(TIMES[(code & 31) as usize]) * 10_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_of_the_standard() {
+        for (code, microseconds) in
+            [(0, 655_360), (1, 10), (5, 60), (12, 640), (14, 1280), (20, 10_240), (31, 491_520)]
+        {
+            assert_eq!(rnr_nanoseconds(code), microseconds * 1000, "{code}");
+        }
+        assert_eq!(rnr_nanoseconds(32), rnr_nanoseconds(0));
+    }
+}
