@@ -7,6 +7,7 @@ also written down as "started", so that a crash shows in which one it was. OUTCO
 which shared objects the process has in memory.
 """
 
+import multiprocessing
 import os
 import runpy
 import subprocess
@@ -82,6 +83,8 @@ def remember_answers():
     subprocess.check_output = check_output
 
 
+# The tests that start processes hand them their device; the default since Python 3.14 cannot.
+multiprocessing.set_start_method("fork")
 remember_answers()
 unittest.TextTestRunner.resultclass = Result
 sys.path.insert(0, os.getcwd())

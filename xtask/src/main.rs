@@ -16,6 +16,7 @@ mod sh;
 mod symbols;
 mod test;
 mod tools;
+mod urxe;
 mod vm;
 
 use std::process::ExitCode;
@@ -26,13 +27,15 @@ use error::{Context, Error, Result};
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  demo      build the library and run real programs on it, on a kernel's RDMA device
+  demo      build the library and run real programs on its own device, which any machine has;
+            demo --vm: on a kernel's RDMA device in a virtual machine
   test      all checks of the project; `cargo xtask test --list` shows which
   fuzz [SECONDS]  the parsers of foreign bytes under libFuzzer, each for so long (60)
   exports   write abi-tests/EXPORTS.md, the table of exports and their tests
   symbols [FILE]  compare the library's exports with the wanted ones
   dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
   bench control   system calls, times and instructions beside those of upstream's library
+  urxe      tests and programs on the device inside the library; `cargo xtask urxe` says more
   vm        RDMA devices of real Debian kernels in a virtual machine; `cargo xtask vm` says more
 ";
 
@@ -53,9 +56,10 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         return Err(Error::new(format!("no task given\n\n{USAGE}")));
     };
     match task.as_str() {
-        "demo" => demo::run(),
+        "demo" => demo::run(rest),
         "test" => test::run(rest),
         "fuzz" => report(fuzz::run(seconds(rest)?)),
+        "urxe" => urxe::main(rest),
         "vm" => vm::cli::run(rest),
         "bench" => abi_bench::main(rest),
         "exports" => report(matrix::generate()),

@@ -12,7 +12,7 @@ use crate::paths;
 use crate::sh::Cmd;
 
 /// What runs the tests in the guest.
-const RUNNER: &str = include_str!("../../guest/suite.py");
+pub(crate) const RUNNER: &str = include_str!("../../guest/suite.py");
 
 /// The C source of the library that answers RDMA ioctls with ENOTTY.
 const NO_IOCTL: &str = include_str!("../../c/no_ioctl.c");
@@ -223,7 +223,7 @@ impl SuiteRun {
 }
 
 /// Copies the tests that the package rdma-core installs, and unpacks those that are compressed.
-fn copy_tests(root: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy_tests(root: &Path, to: &Path) -> Result<()> {
     paths::make_dir(to.to_owned())?;
     let mut packed = Vec::new();
     for file in paths::list(&root.join("usr/share/doc/rdma-core/tests"))? {

@@ -1,0 +1,73 @@
+//! The device inside the library: real programs and upstream's tests on it, in the root file system
+//! of a Debian release and on this machine's kernel, which needs no RDMA for that.
+
+pub(crate) mod programs;
+pub(crate) mod suite;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::paths;
+use crate::vm::{Suite, chroot};
+
+/// The release whose programs and tests are run.
+const SUITE: Suite = Suite::Forky;
+
+/// What `cargo xtask urxe` can do.
+const USAGE: &str = "\
+usage: cargo xtask urxe COMMAND [--lib FILE] [--only PART] [--record]
+
+  suite     run upstream's tests and compare each test's outcome with what is expected; --record
+            writes the outcomes down as those expected
+  programs  run the examples of rdma-core and perftest, a server and a client each
+
+Both run in the root file system of forky, on this machine's kernel; FILE is the library, otherwise
+the release build; only tests and programs whose name contains PART.
+";
+
+/// Runs the command in `args`.
+pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
+    let (mut library, mut only) = (paths::target().join("release/libibverbs.so"), String::new());
+    let (mut record, mut command) = (false, None);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(|| Error::new(format!("{arg} needs a value")));
+        match arg.as_str() {
+            "--lib" => library = value()?.into(),
+            "--only" => only.clone_from(value()?),
+            "--record" => record = true,
+            _ => command = Some(arg.as_str()),
+        }
+    }
+    let found = match command {
+        Some("suite") if record => suite::record(&library),
+        Some("suite") => suite::check(&library, Some(only.as_str()).filter(|it| !it.is_empty())),
+        Some("programs") => programs::check(&library, &only),
+        _ => return Err(Error::new(USAGE)),
+    };
+    println!("{}", found?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A folder for what a run needs and leaves, with the library in it.
+fn share(name: &str, library: &Path) -> Result<PathBuf> {
+    let share = paths::scratch(&format!("urxe-{name}"))?;
+    paths::copy(library, &share.join("libibverbs.so.1"))?;
+    Ok(share)
+}
+
+/// What programs see, beside what the script sets: the library in the share, the device, and a
+/// directory of their own for its files.
+const ENVIRONMENT: &str = "\
+export LD_PRELOAD=/share/libibverbs.so.1 IBV_DRIVERS=urxe URXE_DIR=/dev/shm/libibverbs-rs-xtask-$$
+trap 'rm -rf $URXE_DIR' EXIT
+";
+
+/// Runs a shell script in the root file system, with `share` at `/share`; what it prints.
+fn run(share: &Path, script: &str, limit: Duration) -> Result<String> {
+    paths::write(&share.join("run.sh"), format!("{ENVIRONMENT}{script}"))?;
+    let command = ["sh", "/share/run.sh"].map(str::to_owned);
+    chroot::command(SUITE, Some(share), &command)?.timeout(limit).output()
+}
