@@ -7,7 +7,6 @@
 
 use core::ffi::c_int;
 use core::fmt;
-use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 
 use libc::{pthread_cond_t, pthread_mutex_t};
@@ -25,16 +24,38 @@ use crate::urxe::host::{self, Host, Peer, event_file};
 pub(crate) struct Events {
     /// Number of the file with the asynchronous ones.
     number: u32,
-    /// Asynchronous and completion events that the program has read, by the address of their
-    /// object.
-    asynchronous: Mutex<BTreeMap<usize, u32>>,
-    completion: Mutex<BTreeMap<usize, u32>>,
+    /// Asynchronous and completion events that the program has read.
+    asynchronous: Counts,
+    completion: Counts,
+}
+
+/// How many events of each object the program has read: the addresses of the objects, in order, with
+/// the numbers.
+struct Counts(Mutex<Vec<(usize, u32)>>);
+
+impl Counts {
+    const NONE: Counts = Counts(Mutex::new(Vec::new()));
+
+    /// Counts an event.
+    fn add(&self, address: usize) {
+        let mut counts = self.0.lock();
+        match counts.binary_search_by_key(&address, |count| count.0) {
+            Ok(place) => counts[place].1 = counts[place].1.wrapping_add(1),
+            Err(place) => counts.insert(place, (address, 1)),
+        }
+    }
+
+    /// The number of events of an object, which goes away.
+    fn take(&self, address: usize) -> u32 {
+        let mut counts = self.0.lock();
+        let place = counts.binary_search_by_key(&address, |count| count.0);
+        place.map_or(0, |place| counts.remove(place).1)
+    }
 }
 
 impl Events {
     pub(super) fn new(number: u32) -> Events {
-        let none = || Mutex::new(BTreeMap::new());
-        Events { number, asynchronous: none(), completion: none() }
+        Events { number, asynchronous: Counts::NONE, completion: Counts::NONE }
     }
 
     /// Number of the file of the asynchronous events, which objects tell their peers.
@@ -148,7 +169,7 @@ pub(super) unsafe extern "C" fn async_event(
     // the number of the port; nobody asks for those.
     unsafe {
         let address = (*event).element.cq.addr();
-        count(&Context::of(context).events().asynchronous, address);
+        Context::of(context).events().asynchronous.add(address);
     }
 }
 
@@ -156,13 +177,7 @@ pub(super) unsafe extern "C" fn async_event(
 pub(super) unsafe extern "C" fn cq_event(cq: *mut ibv_cq) {
     // SAFETY: the library passes a CQ.
     let context = unsafe { Context::of((*cq).context) };
-    count(&context.events().completion, cq.addr());
-}
-
-fn count(counts: &Mutex<BTreeMap<usize, u32>>, address: usize) {
-    let mut counts = counts.lock();
-    let count = counts.entry(address).or_insert(0);
-    *count = count.wrapping_add(1);
+    context.events().completion.add(cq.addr());
 }
 
 /// Waits until the events of a QP are acknowledged; those that were not read are forgotten. To be
@@ -220,8 +235,8 @@ pub(crate) unsafe fn retire_cq(cq: *mut ibv_cq) {
             forget(context.host(), number, |event: &ib_uverbs_comp_event_desc| {
                 event.cq_handle == cq.addr() as u64
             });
-            let read = context.events().completion.lock().remove(&cq.addr());
-            Waiter { mutex, cond, completed }.wait(format_args!("a CQ"), read.unwrap_or(0));
+            let read = context.events().completion.take(cq.addr());
+            Waiter { mutex, cond, completed }.wait(format_args!("a CQ"), read);
         }
     }
 }
@@ -253,8 +268,8 @@ impl Waiter {
                     is_of_object(event.event_type) && event.element == address as u64
                 },
             );
-            let read = context.events().asynchronous.lock().remove(&address);
-            self.wait(object, read.unwrap_or(0));
+            let read = context.events().asynchronous.take(address);
+            self.wait(object, read);
         }
     }
 

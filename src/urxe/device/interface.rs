@@ -6,6 +6,7 @@ use core::ptr;
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result};
+use crate::sys::file::read_text;
 
 /// A network interface of this machine (`getifaddrs(3)`).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -92,7 +93,7 @@ pub(super) fn all() -> Result<Vec<Interface>> {
     }
     // SAFETY: the list of getifaddrs, for the last time.
     unsafe { libc::freeifaddrs(first) };
-    interfaces.sort_by_key(|interface| interface.index);
+    interfaces.sort_unstable_by_key(|interface| interface.index);
     Ok(interfaces)
 }
 
@@ -153,8 +154,13 @@ pub(super) fn choose(all: Vec<Interface>, named: Option<&[String]>) -> Vec<Inter
 
 /// MTU of an interface in bytes, from sysfs; that of Ethernet if it cannot be read.
 pub(super) fn mtu(name: &str) -> u32 {
-    let text = std::fs::read_to_string(format!("/sys/class/net/{name}/mtu"));
-    text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1500)
+    let mut text = [0; 16];
+    let read = |path: std::ffi::CString| {
+        let length = read_text(&path, &mut text).ok()?;
+        core::str::from_utf8(text.get(..length)?).ok()?.trim().parse().ok()
+    };
+    let path = std::ffi::CString::new(format!("/sys/class/net/{name}/mtu"));
+    path.ok().and_then(read).unwrap_or(1500)
 }
 
 #[cfg(test)]

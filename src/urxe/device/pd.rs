@@ -3,7 +3,6 @@
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::collections::BTreeSet;
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
@@ -62,8 +61,8 @@ const USE_DEFAULT: usize = usize::MAX;
 
 /// Numbers that were given to protection domains.
 static NUMBERS: AtomicU32 = AtomicU32::new(1);
-/// Numbers of the protection domains that there are.
-static LIVE: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// Numbers of the protection domains that there are, in order.
+static LIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 impl Pd {
     fn new(context: *mut ibv_context, number: u32) -> Pd {
@@ -189,7 +188,11 @@ pub(super) unsafe extern "C" fn alloc_pd(context: *mut ibv_context) -> *mut ibv_
 fn next_number() -> u32 {
     loop {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        if number != 0 && LIVE.lock().insert(number) {
+        let mut live = LIVE.lock();
+        if number != 0
+            && let Err(place) = live.binary_search(&number)
+        {
+            live.insert(place, number);
             return number;
         }
     }
@@ -201,7 +204,7 @@ fn next_number() -> u32 {
 ///
 /// EINVAL for a handle that no protection domain has.
 pub(super) unsafe extern "C" fn import_pd(context: *mut ibv_context, handle: u32) -> *mut ibv_pd {
-    if !LIVE.lock().contains(&handle) {
+    if LIVE.lock().binary_search(&handle).is_err() {
         explain!("ibv_import_pd: there is no PD {handle}");
         return Err(Errno::EINVAL).or_null();
     }
@@ -235,7 +238,10 @@ unsafe fn dealloc(pd: *mut ibv_pd) -> Result<()> {
             unsafe { domain.as_ref() }.users.fetch_sub(1, Ordering::Release);
         }
     } else {
-        LIVE.lock().remove(&this.number);
+        let mut live = LIVE.lock();
+        if let Ok(place) = live.binary_search(&this.number) {
+            live.remove(place);
+        }
     }
     // SAFETY: made as a box; the caller uses it no more.
     drop(unsafe { Box::from_raw(pd.cast::<Pd>()) });
