@@ -25,6 +25,7 @@ pub(crate) mod pair;
 pub(crate) mod queue;
 pub(crate) mod region;
 pub(crate) mod shared;
+mod sorted;
 pub(crate) mod transfer;
 
 pub(crate) use explain::explain;

@@ -19,6 +19,7 @@ use crate::uapi::*;
 use crate::urxe::device::Context;
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host, Peer, event_file};
+use crate::urxe::sorted::Sorted;
 
 /// The events of a context.
 pub(crate) struct Events {
@@ -29,33 +30,30 @@ pub(crate) struct Events {
     completion: Counts,
 }
 
-/// How many events of each object the program has read: the addresses of the objects, in order, with
-/// the numbers.
-struct Counts(Mutex<Vec<(usize, u32)>>);
+/// How many events of each object the program has read, by the address of the object.
+struct Counts(Mutex<Sorted<usize, u32>>);
 
 impl Counts {
-    const NONE: Counts = Counts(Mutex::new(Vec::new()));
+    fn new() -> Counts {
+        Counts(Mutex::new(Sorted::new()))
+    }
 
     /// Counts an event.
     fn add(&self, address: usize) {
         let mut counts = self.0.lock();
-        match counts.binary_search_by_key(&address, |count| count.0) {
-            Ok(place) => counts[place].1 = counts[place].1.wrapping_add(1),
-            Err(place) => counts.insert(place, (address, 1)),
-        }
+        let count = counts.entry(address, 0);
+        *count = count.wrapping_add(1);
     }
 
     /// The number of events of an object, which goes away.
     fn take(&self, address: usize) -> u32 {
-        let mut counts = self.0.lock();
-        let place = counts.binary_search_by_key(&address, |count| count.0);
-        place.map_or(0, |place| counts.remove(place).1)
+        self.0.lock().remove(address).unwrap_or(0)
     }
 }
 
 impl Events {
     pub(super) fn new(number: u32) -> Events {
-        Events { number, asynchronous: Counts::NONE, completion: Counts::NONE }
+        Events { number, asynchronous: Counts::new(), completion: Counts::new() }
     }
 
     /// Number of the file of the asynchronous events, which objects tell their peers.

@@ -9,6 +9,7 @@ use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
 use crate::sys::mutex::Mutex;
 use crate::uapi::RDMA_DRIVER_UNKNOWN;
 use crate::urxe::explain;
+use crate::urxe::sorted::Sorted;
 
 /// A protection domain, or a parent domain on one.
 #[repr(C)]
@@ -61,8 +62,8 @@ const USE_DEFAULT: usize = usize::MAX;
 
 /// Numbers that were given to protection domains.
 static NUMBERS: AtomicU32 = AtomicU32::new(1);
-/// Numbers of the protection domains that there are, in order.
-static LIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// Numbers of the protection domains that there are.
+static LIVE: Mutex<Sorted<u32, ()>> = Mutex::new(Sorted::new());
 
 impl Pd {
     fn new(context: *mut ibv_context, number: u32) -> Pd {
@@ -188,11 +189,7 @@ pub(super) unsafe extern "C" fn alloc_pd(context: *mut ibv_context) -> *mut ibv_
 fn next_number() -> u32 {
     loop {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        let mut live = LIVE.lock();
-        if number != 0
-            && let Err(place) = live.binary_search(&number)
-        {
-            live.insert(place, number);
+        if number != 0 && LIVE.lock().insert(number, ()) {
             return number;
         }
     }
@@ -204,7 +201,7 @@ fn next_number() -> u32 {
 ///
 /// EINVAL for a handle that no protection domain has.
 pub(super) unsafe extern "C" fn import_pd(context: *mut ibv_context, handle: u32) -> *mut ibv_pd {
-    if LIVE.lock().binary_search(&handle).is_err() {
+    if !LIVE.lock().contains(handle) {
         explain!("ibv_import_pd: there is no PD {handle}");
         return Err(Errno::EINVAL).or_null();
     }
@@ -238,10 +235,7 @@ unsafe fn dealloc(pd: *mut ibv_pd) -> Result<()> {
             unsafe { domain.as_ref() }.users.fetch_sub(1, Ordering::Release);
         }
     } else {
-        let mut live = LIVE.lock();
-        if let Ok(place) = live.binary_search(&this.number) {
-            live.remove(place);
-        }
+        LIVE.lock().remove(this.number);
     }
     // SAFETY: made as a box; the caller uses it no more.
     drop(unsafe { Box::from_raw(pd.cast::<Pd>()) });

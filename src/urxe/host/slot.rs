@@ -63,6 +63,7 @@ fn sweep(directory: &Directory, own: u32) {
             && lock(&file).is_ok_and(|locked| locked)
             && directory.names(&name, &file);
         if is_stale {
+            disown(&file);
             directory.remove_files_of(number);
             // What cannot be removed stays; nothing looks at it.
             let _ = directory.remove(&name);

@@ -1,6 +1,5 @@
 //! Memory of the device: files that peers can map, and where they are in this process.
 
-use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Weak};
 
@@ -8,9 +7,10 @@ use crate::sys::errno::{Result, from_minus_one};
 use crate::sys::mutex::Mutex;
 use crate::urxe::host::Host;
 use crate::urxe::host::shared_file::{self, SharedFile};
+use crate::urxe::sorted::Sorted;
 
 /// The files, by their first address.
-static FILES: Mutex<BTreeMap<usize, Weak<DeviceFile>>> = Mutex::new(BTreeMap::new());
+static FILES: Mutex<Sorted<usize, Weak<DeviceFile>>> = Mutex::new(Sorted::new());
 
 /// A file with memory of the device. Regions in it keep it.
 pub(super) struct DeviceFile {
@@ -74,7 +74,7 @@ impl DeviceFile {
 
 impl Drop for DeviceFile {
     fn drop(&mut self) {
-        FILES.lock().remove(&self.address().addr());
+        FILES.lock().remove(self.address().addr());
     }
 }
 
@@ -83,8 +83,8 @@ impl Drop for DeviceFile {
 pub(super) fn find(host: &Host, address: usize, length: u64) -> Option<(Arc<DeviceFile>, u64)> {
     let (start, file) = {
         let files = FILES.lock();
-        let (&start, file) = files.range(..=address).next_back()?;
-        (start, file.upgrade()?)
+        let (start, file) = files.floor(address)?;
+        (*start, file.upgrade()?)
     };
     let offset = (address - start) as u64;
     let fits = file.length().checked_sub(offset).is_some_and(|room| length <= room);
@@ -94,7 +94,7 @@ pub(super) fn find(host: &Host, address: usize, length: u64) -> Option<(Arc<Devi
 /// The device memory with a number: its file, and its length.
 pub(super) fn find_by_number(host: &Host, number: u32) -> Option<(Arc<DeviceFile>, u64)> {
     // What is dropped here is dropped without the lock.
-    let files: Vec<_> = FILES.lock().values().filter_map(Weak::upgrade).collect();
+    let files: Vec<_> = FILES.lock().iter().filter_map(|(_, file)| file.upgrade()).collect();
     let is_it = |file: &Arc<DeviceFile>| {
         let purpose = Purpose::DeviceMemory;
         file.epoch == host.epoch() && file.number() == number && file.purpose == purpose
@@ -106,7 +106,7 @@ pub(super) fn find_by_number(host: &Host, number: u32) -> Option<(Arc<DeviceFile
 pub(super) fn find_by_fd(host: &Host, fd: RawFd) -> Option<Arc<DeviceFile>> {
     let status = status_of(fd).ok()?;
     // What is dropped here is dropped without the lock.
-    let files: Vec<_> = FILES.lock().values().filter_map(Weak::upgrade).collect();
+    let files: Vec<_> = FILES.lock().iter().filter_map(|(_, file)| file.upgrade()).collect();
     files
         .into_iter()
         .find(|file| file.epoch == host.epoch() && file.identity == (status.st_dev, status.st_ino))

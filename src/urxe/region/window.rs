@@ -10,7 +10,6 @@ use core::ffi::c_int;
 use core::fmt;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::SeqCst;
-use std::collections::BTreeSet;
 
 use super::check::{Content, Denied, entry};
 use super::keys;
@@ -20,6 +19,7 @@ use crate::sys::mutex::Mutex;
 use crate::urxe::device::Pd;
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host, Memory};
+use crate::urxe::sorted::Sorted;
 
 /// Rights that a window can give to peers.
 const RIGHTS: u32 = IBV_ACCESS_REMOTE_WRITE
@@ -29,7 +29,7 @@ const RIGHTS: u32 = IBV_ACCESS_REMOTE_WRITE
     | IBV_ACCESS_FLUSH_PERSISTENT;
 
 /// The windows of this process: epoch of the slot, index of the key.
-static WINDOWS: Mutex<BTreeSet<(u64, u32)>> = Mutex::new(BTreeSet::new());
+static WINDOWS: Mutex<Sorted<(u64, u32), ()>> = Mutex::new(Sorted::new());
 
 /// A window.
 #[repr(C)]
@@ -61,7 +61,7 @@ unsafe fn allocate(pd: *mut ibv_pd, mw_type: ibv_mw_type) -> Result<*mut ibv_mw>
     // SAFETY: the caller's promise.
     let (domain, context) = unsafe { (Pd::of(pd), (*pd).context) };
     domain.hold();
-    WINDOWS.lock().insert((host.epoch(), key >> 8));
+    WINDOWS.lock().insert((host.epoch(), key >> 8), ());
     let mw = ibv_mw { context, pd, rkey: key, handle: key >> 8, type_: mw_type };
     let (pd, index) = (NonNull::from(domain), key >> 8);
     let mw = Mw { mw: UnsafeCell::new(mw), host, pd, index };
@@ -81,7 +81,7 @@ unsafe fn deallocate(mw: *mut ibv_mw) -> Result<()> {
     let tag = unsafe { (*this.mw.get()).rkey } & 0xff;
     let (host, key) = (this.host, this.index << 8 | tag);
     if host.is_current() {
-        WINDOWS.lock().remove(&(host.epoch(), this.index));
+        WINDOWS.lock().remove((host.epoch(), this.index));
         if keys::read(host, key).is_some_and(|content| content.key != 0) {
             keys::withdraw(host, key);
             super::pass_remote(host);
@@ -113,8 +113,9 @@ pub(super) fn while_unbound<T>(
     let epoch = host.epoch();
     let windows = WINDOWS.lock();
     let mut bound = windows
-        .range((epoch, 0)..=(epoch, u32::MAX))
-        .filter_map(|&(_, index)| keys::read(host, index << 8))
+        .iter()
+        .filter(|((of, _), ())| *of == epoch)
+        .filter_map(|((_, index), ())| keys::read(host, index << 8))
         .filter(|content| content.key != 0 && content.parent == region >> 8);
     if let Some(window) = bound.next() {
         explain!("{what}: window {:#x} is bound to region {region:#x}", window.key);
@@ -234,7 +235,7 @@ impl Bind {
         qp_pd: u32,
     ) -> core::result::Result<(), NotBound> {
         let windows = WINDOWS.lock();
-        if !windows.contains(&(host.epoch(), self.old >> 8)) {
+        if !windows.contains((host.epoch(), self.old >> 8)) {
             return Err(NotBound::Gone { window: self.old });
         }
         if self.rkey >> 8 != self.old >> 8 || self.rkey == self.old {
