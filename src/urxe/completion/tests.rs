@@ -645,7 +645,12 @@ fn processes_killed_at_any_moment_do_no_harm() {
                     let (me, parent) = parent_of(slot);
                     let shared: &CqShared = parent.memory().at(record).unwrap();
                     for wr_id in 0.. {
-                        while shared.tail.load(Relaxed) - shared.head.0.load(Relaxed) > 500 {
+                        // The head may be past the tail that was read a moment ago.
+                        let waiting = || {
+                            let tail = shared.tail.load(Relaxed);
+                            tail.saturating_sub(shared.head.0.load(Relaxed))
+                        };
+                        while waiting() > 500 {
                             std::thread::yield_now();
                         }
                         let entry = Entry { wr_id, src_qp: number, ..Entry::default() };
