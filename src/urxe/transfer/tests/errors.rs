@@ -1,7 +1,11 @@
 //! Requests that fail, with what each side sees of it.
 
-use super::*;
+use core::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
+
+use super::super::responder::Responder;
+use super::*;
+use crate::urxe::shared::QPS;
 
 /// What both ends see of a request that failed.
 #[track_caller]
@@ -201,6 +205,27 @@ fn a_peer_that_is_not_there() {
         pair.far.ask(&[CONNECT, pair.near.card().qp_num.into()]);
         assert_eq!(pair.near.sent().status, IBV_WC_SUCCESS);
         assert_eq!(pair.options.kind, IBV_QPT_RC);
+    }
+}
+
+#[test]
+fn a_process_that_has_the_slot_of_the_peer_is_a_stranger() {
+    // The epoch that one side remembers of the other is that of a process before.
+    for (ours, theirs) in [(true, false), (false, true)] {
+        let options = Options { retry_cnt: 1, ..Options::new(IBV_QPT_RC) };
+        let mut pair = Pair::new(Where::Here, options, options);
+        pair.well(pair.rdma(1, IBV_WR_RDMA_WRITE, 0), &[(0, 10)]);
+        for (number, is_changed) in [(pair.near.card().qp_num, ours), (pair.card.qp_num, theirs)] {
+            let host = host::host().unwrap();
+            let peer = host.peer(number / QPS).unwrap();
+            let record = Responder::find(host, &peer, number).unwrap().shared;
+            assert_eq!(record.peer_epoch.load(Relaxed), host.epoch());
+            if is_changed {
+                record.peer_epoch.store(host.epoch() ^ 1, Relaxed);
+            }
+        }
+        let wc = pair.run(pair.rdma(2, IBV_WR_RDMA_WRITE, 0), &[(0, 10)]);
+        ended(&mut pair, wc, IBV_WC_RETRY_EXC_ERR, Reason::NoAnswer);
     }
 }
 
