@@ -16,6 +16,16 @@ static void wanted(const char *version, const char *const *names)
 		printf("%s: %s\n", *names, dlvsym(library, *names, version) ? "there" : "missing");
 }
 
+/*
+ * The node of the inline functions, and the private nodes of other releases: abis/ has plugins that
+ * call those.
+ */
+static bool is_ours_alone(const char *version)
+{
+	return !strcmp(version, "IBVERBS_RS_1.0") ||
+	       (!strncmp(version, "IBVERBS_PRIVATE_", 16) && strcmp(version + 16, "65"));
+}
+
 static void every_name(const char *path)
 {
 	FILE *list = NEED(fopen(path, "re"));
@@ -27,9 +37,8 @@ static void every_name(const char *path)
 		char name[128], at[3], version[64];
 		void *exact, *plain;
 
-		/* Ours alone has the node of the inline functions. */
 		if (sscanf(line, "%127[^@#]%2[@]%63s", name, at, version) != 3 ||
-		    !strcmp(version, "IBVERBS_RS_1.0"))
+		    is_ours_alone(version))
 			continue;
 		exact = dlvsym(library, name, version);
 		plain = dlsym(library, name);
