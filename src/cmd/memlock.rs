@@ -8,13 +8,14 @@ use crate::abi::VERBS_LOG_ERR;
 use crate::cmd::kernel::Kernel;
 use crate::log::{self, log};
 use crate::sys::errno::Errno;
+use crate::sys::page;
 
 /// Logs why the registration of `length` bytes at `address` may have failed with `errno`, if that
 /// is ENOMEM.
 pub(super) fn explain(kernel: Kernel<'_>, errno: Errno, address: u64, length: u64) {
     if errno == Errno::ENOMEM && log::enabled(VERBS_LOG_ERR) {
         let explanation =
-            Explanation { needed: pages(address, length, page_size()), limit: limit() };
+            Explanation { needed: pages(address, length, page::size() as u64), limit: limit() };
         log!(VERBS_LOG_ERR, "{kernel}: {explanation}");
     }
 }
@@ -47,11 +48,6 @@ fn pages(address: u64, length: u64, page: u64) -> u64 {
     let start = address / page;
     let end = address.saturating_add(length).div_ceil(page);
     (end - start).saturating_mul(page)
-}
-
-fn page_size() -> u64 {
-    // SAFETY: no preconditions.
-    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_or(4096, |size| size.max(1))
 }
 
 fn limit() -> Option<u64> {

@@ -5,6 +5,7 @@ use core::ptr;
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::page;
 
 /// Default of the operation `alloc_buf`: `length` bytes, page aligned, without a dma-buf.
 /// Returns the address and stores the buffer in `out`. `ibv_alloc_buf(3)`
@@ -19,11 +20,8 @@ pub(super) unsafe extern "C" fn alloc_buf(
 
 unsafe fn allocate(pd: *mut ibv_pd, length: usize, out: *mut *mut ibv_buf) -> Result<*mut c_void> {
     let mut address = ptr::null_mut();
-    // SAFETY: sysconf and posix_memalign have no preconditions but a valid place for the result.
-    let status = unsafe {
-        let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
-        libc::posix_memalign(&raw mut address, page, length)
-    };
+    // SAFETY: posix_memalign has no preconditions but a valid place for the result.
+    let status = unsafe { libc::posix_memalign(&raw mut address, page::size(), length) };
     if status != 0 {
         return Err(Errno(status));
     }

@@ -4,8 +4,10 @@ pub(crate) mod env;
 pub(crate) mod errno;
 pub(crate) mod fd;
 pub(crate) mod file;
+pub(crate) mod futex;
 pub(crate) mod mutex;
 pub(crate) mod netlink;
+pub(crate) mod page;
 pub(crate) mod variadic;
 
 #[cfg(test)]

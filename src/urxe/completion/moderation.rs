@@ -4,7 +4,6 @@
 //! program wants is watched by a thread of the queue's owner, which sleeps on a futex as long as no
 //! event is held back.
 
-use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::time::Duration;
 
@@ -12,6 +11,7 @@ use super::add;
 use super::cq::Cq;
 use super::ring::Event;
 use crate::sys::errno::{Errno, Result};
+use crate::sys::futex;
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host};
 use crate::urxe::shared::CqShared;
@@ -35,40 +35,22 @@ pub(super) fn set(cq: &Cq, count: u16, period: u16) -> Result<()> {
         }
     }
     cq.shared().moderation.store(moderation, SeqCst);
-    wake(cq.shared());
+    futex::wake(&cq.shared().held_back);
     Ok(())
 }
 
 /// Ends the moderation of a queue that goes away.
 pub(super) fn stop(shared: &CqShared) {
     if shared.moderation.swap(0, SeqCst) >> 16 != 0 {
-        wake(shared);
+        futex::wake(&shared.held_back);
     }
 }
 
 /// Tells the owner that an event is held back, if that has a limit in time.
 pub(super) fn held_back(shared: &CqShared) {
     if shared.moderation.load(Relaxed) >> 16 != 0 && shared.held_back.load(Relaxed) == 1 {
-        wake(shared);
+        futex::wake(&shared.held_back);
     }
-}
-
-fn wake(shared: &CqShared) {
-    let word = shared.held_back.as_ptr();
-    // SAFETY: wakes who sleeps on a word that is mapped.
-    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX) };
-}
-
-/// Sleeps until the number of completions that are held back is another one, at most so long.
-fn sleep(shared: &CqShared, held_back: u32, time: Option<Duration>) {
-    let word = shared.held_back.as_ptr();
-    let time = time.map(|time| libc::timespec {
-        tv_sec: time.as_secs().cast_signed(),
-        tv_nsec: i64::from(time.subsec_nanos()),
-    });
-    let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: waits on a word that is mapped; the time is valid or NULL.
-    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, held_back, time) };
 }
 
 /// Sends events that were held back long enough, as long as the queue exists.
@@ -80,12 +62,12 @@ fn watch(host: &'static Host, record: u64, generation: u32) {
         if held_back == 0 || period == 0 {
             // Another period, or another queue, comes with a wake-up; so that none is missed for
             // good, the thread looks by itself from time to time.
-            sleep(shared, held_back, Some(Duration::from_secs(1)));
+            futex::sleep(&shared.held_back, held_back, Some(Duration::from_secs(1)));
             continue;
         }
         let age = host::now().saturating_sub(shared.held_back_since.load(Relaxed));
         if let Some(rest) = period.checked_sub(age).filter(|&rest| rest != 0) {
-            sleep(shared, held_back, Some(Duration::from_nanos(rest)));
+            futex::sleep(&shared.held_back, held_back, Some(Duration::from_nanos(rest)));
         } else {
             send(host, shared, generation, period);
         }

@@ -6,6 +6,7 @@ use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::uapi::*;
 use crate::urxe::device::{Context, is_confidential};
+use crate::urxe::host;
 use crate::urxe::limits::*;
 use crate::urxe::{explain, limits};
 
@@ -145,14 +146,6 @@ fn number(limit: u32) -> c_int {
     c_int::try_from(limit).unwrap_or(c_int::MAX)
 }
 
-/// The clock of completion timestamps in its ticks: nanoseconds of `CLOCK_MONOTONIC`.
-fn clock() -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: there is room for the time; this clock is always there.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-    (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
-}
-
 /// `ibv_query_rt_values_ex(3)`
 pub(super) unsafe extern "C" fn query_rt_values(
     _: *mut ibv_context,
@@ -165,7 +158,7 @@ pub(super) unsafe extern "C" fn query_rt_values(
         return Err(Errno::EINVAL).or_number();
     }
     if values.comp_mask & IBV_VALUES_MASK_RAW_CLOCK != 0 {
-        values.raw_clock = libc::timespec { tv_sec: 0, tv_nsec: clock() as libc::c_long };
+        values.raw_clock = libc::timespec { tv_sec: 0, tv_nsec: host::now() as libc::c_long };
     }
     0
 }
@@ -192,11 +185,11 @@ mod tests {
     #[test]
     fn the_clock_runs() {
         let mut values = ibv_values_ex { comp_mask: 1, ..ibv_values_ex::zeroed() };
-        let before = clock();
+        let before = host::now();
         // SAFETY: the context is not looked at.
         let status = unsafe { query_rt_values(core::ptr::null_mut(), &mut values) };
         assert_eq!(status, 0);
-        assert!((before..=clock()).contains(&(values.raw_clock.tv_nsec as u64)));
+        assert!((before..=host::now()).contains(&(values.raw_clock.tv_nsec as u64)));
         values.comp_mask = 2;
         // SAFETY: as above.
         let status = unsafe { query_rt_values(core::ptr::null_mut(), &mut values) };

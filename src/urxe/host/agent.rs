@@ -20,6 +20,7 @@ use libc::iovec;
 use super::copy::{Cursor, Direction, Window, copy, copy_process, is_readable};
 use super::{Host, Memory, Peer, access, now};
 use crate::sys::errno::{Errno, Result};
+use crate::sys::futex::{sleep, wake};
 use crate::sys::mutex::Mutex;
 use crate::urxe::shared::{Guard, Lock, Shared, TakenOver};
 
@@ -345,25 +346,6 @@ fn pusher(host: &'static Host, push: fn(now: u64) -> Option<u64>) {
             }
         }
     }
-}
-
-/// Waits until a word is no longer `value`, or the time is over; false then.
-fn sleep(word: &AtomicU32, value: u32, time: Option<Duration>) -> bool {
-    let timeout = time.map(|time| libc::timespec {
-        tv_sec: time.as_secs().cast_signed(),
-        tv_nsec: time.subsec_nanos().into(),
-    });
-    let timeout = timeout.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
-    // SAFETY: an aligned word, shared between processes, and a time or none.
-    let status =
-        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, timeout) };
-    status == 0 || Errno::last() != Errno::ETIMEDOUT
-}
-
-/// Wakes all who wait on a word.
-fn wake(word: &AtomicU32) {
-    // SAFETY: an aligned word.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
 }
 
 /// Looks at the answer before the peer sleeps.

@@ -78,6 +78,14 @@ impl Table {
             Table::Srq => (SRQ_TABLE, SRQS),
         }
     }
+
+    /// Offset of the object with a number in the slot of the process that has it; `None` if there is
+    /// none. Not checked: any process may have stored it.
+    pub(crate) fn find(self, memory: &Memory, number: u32) -> Option<u64> {
+        let (place, count) = self.place();
+        let entry = memory.at::<AtomicU64>(place + u64::from(number & (count - 1)) * 8)?;
+        Some(entry.load(Ordering::Acquire)).filter(|offset| *offset != 0)
+    }
 }
 
 /// Where the search for a free entry of a table goes on, and how many were ever in use.

@@ -8,6 +8,7 @@ use super::directory::{SHARE, file_name};
 use super::memory::MappedFile;
 use super::slot::allocate;
 use crate::sys::errno::{Errno, Result, from_minus_one};
+use crate::sys::page;
 
 /// Memory of the device in a file of its own, that reads as zero at first. Removed when dropped;
 /// peers that have it mapped keep what they have.
@@ -24,7 +25,7 @@ pub(crate) struct SharedFile {
 ///
 /// EINVAL for a length of 0; ENOMEM; EMFILE.
 pub(crate) fn create(host: &'static Host, length: u64) -> Result<SharedFile> {
-    let length = length.checked_next_multiple_of(page_size()).ok_or(Errno::ENOMEM)?;
+    let length = length.checked_next_multiple_of(page::size() as u64).ok_or(Errno::ENOMEM)?;
     let signed = i64::try_from(length).map_err(|_| Errno::ENOMEM)?;
     if length == 0 {
         return Err(Errno::EINVAL);
@@ -81,9 +82,4 @@ impl Drop for SharedFile {
             let _ = self.host.directory().remove(&name);
         }
     }
-}
-
-fn page_size() -> u64 {
-    // SAFETY: cannot fail.
-    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.cast_unsigned()
 }

@@ -5,8 +5,8 @@
 //! record; they get no events of it.
 
 use core::cell::UnsafeCell;
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
-use core::sync::atomic::{AtomicU32, AtomicU64};
 use core::{mem, ptr};
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
 use crate::urxe::device::Context;
 use crate::urxe::explain;
-use crate::urxe::host::{self, Host, Peer};
-use crate::urxe::shared::{QP_TABLE, QPS, QpShared};
+use crate::urxe::host::{self, Host, Peer, Table};
+use crate::urxe::shared::{QPS, QpShared};
 
 /// Notes a new QP, if it can be opened.
 pub(super) fn enter(qp: &Arc<Qp>) {
@@ -61,9 +61,8 @@ fn find(host: &Host, number: u32, xrcd: &Xrcd) -> Option<Found> {
         return Some(Found { real: Some(Arc::clone(real)), peer: None, shared, generation });
     }
     let peer = host.peer(number / QPS).ok()?;
-    let place = QP_TABLE + u64::from(number & (QPS - 1)) * 8;
-    let offset = peer.memory().at::<AtomicU64>(place)?.load(Acquire);
-    let shared: *const QpShared = peer.memory().at::<QpShared>(offset).filter(|_| offset != 0)?;
+    let offset = Table::Qp.find(peer.memory(), number)?;
+    let shared: *const QpShared = peer.memory().at::<QpShared>(offset)?;
     // SAFETY: the handle keeps the peer, and with it the memory mapped, as long as it has this.
     let shared: &'static QpShared = unsafe { &*shared };
     let generation = shared.generation.load(Acquire);

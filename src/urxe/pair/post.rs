@@ -13,6 +13,7 @@ use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::urxe::device::{Ah, Pd};
 use crate::urxe::explain;
+use crate::urxe::queue::answer;
 use crate::urxe::region::{Bind, next_rkey};
 
 /// All flags that a request can have, but for inline data.
@@ -30,17 +31,7 @@ pub(crate) unsafe extern "C" fn post_send(
     bad: *mut *mut ibv_send_wr,
 ) -> c_int {
     // SAFETY: the caller passes a QP, a list of requests and room for a pointer.
-    unsafe {
-        match post_sends(Qp::of(qp), wr) {
-            Ok(()) => 0,
-            Err((errno, first)) => {
-                if !bad.is_null() {
-                    *bad = first;
-                }
-                Err(errno).or_number()
-            }
-        }
-    }
+    unsafe { answer(post_sends(Qp::of(qp), wr), bad) }
 }
 
 /// # Safety
@@ -353,17 +344,7 @@ pub(crate) unsafe extern "C" fn post_recv(
     bad: *mut *mut ibv_recv_wr,
 ) -> c_int {
     // SAFETY: the caller passes a QP, a list of requests and room for a pointer.
-    unsafe {
-        match post_receives(Qp::of(qp), wr) {
-            Ok(()) => 0,
-            Err((errno, first)) => {
-                if !bad.is_null() {
-                    *bad = first;
-                }
-                Err(errno).or_number()
-            }
-        }
-    }
+    unsafe { answer(post_receives(Qp::of(qp), wr), bad) }
 }
 
 /// # Safety

@@ -1,11 +1,12 @@
 //! A receive queue as its owner has it.
 
+use core::ffi::c_int;
 use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU32, fence};
 
 use super::ring::Queue;
 use crate::abi::*;
-use crate::sys::errno::{Errno, Result};
+use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::sys::mutex::Mutex;
 use crate::urxe::host::{Host, Kind, Memory, agent};
 use crate::urxe::shared::{Guard, QueueShared, RecvHeader, RecvSge};
@@ -361,4 +362,21 @@ impl Drop for OwnQueue {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// What a posting function returns; the program is told the first request that is not posted.
+///
+/// # Safety
+///
+/// `bad` must be NULL or have room for a pointer.
+pub(crate) unsafe fn answer<Request>(
+    posted: core::result::Result<(), (Errno, *mut Request)>,
+    bad: *mut *mut Request,
+) -> c_int {
+    let Err((errno, first)) = posted else { return 0 };
+    if !bad.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { *bad = first };
+    }
+    Err(errno).or_number()
 }

@@ -7,7 +7,7 @@ use core::ptr;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
-use super::owner::{Identity, OwnQueue};
+use super::owner::{Identity, OwnQueue, answer};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
 use crate::urxe::completion::Cq;
@@ -300,16 +300,15 @@ pub(crate) unsafe extern "C" fn post_srq_recv(
             Ok(()) => srq.queue.post(wr),
             Err(errno) => Err((errno, wr)),
         };
-        let Err((errno, first)) = posted else { return 0 };
-        let (max_wr, max_sge) = srq.queue.caps();
-        explain!(
-            "urxe: SRQ {:#x} refuses a receive: {max_wr} can be outstanding, with {max_sge} entries",
-            srq.number
-        );
-        if !bad.is_null() {
-            *bad = first;
+        if posted.is_err() {
+            let (max_wr, max_sge) = srq.queue.caps();
+            explain!(
+                "urxe: SRQ {:#x} refuses a receive: {max_wr} can be outstanding, with {max_sge} \
+                 entries",
+                srq.number
+            );
         }
-        Err(errno).or_number()
+        answer(posted, bad)
     }
 }
 

@@ -6,9 +6,9 @@ use core::ptr::NonNull;
 use std::sync::Arc;
 
 use super::files::{DeviceFile, Purpose};
-use super::populate;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::page;
 use crate::urxe::device::{Pd, is_confidential};
 use crate::urxe::explain;
 use crate::urxe::host;
@@ -79,7 +79,7 @@ unsafe fn allocate(pd: *mut ibv_pd, size: usize, out: *mut *mut ibv_buf) -> Resu
 }
 
 fn ordinary(size: usize) -> Result<Memory> {
-    let layout = Layout::from_size_align(size, populate::page_size()).map_err(|_| Errno::ENOMEM)?;
+    let layout = Layout::from_size_align(size, page::size()).map_err(|_| Errno::ENOMEM)?;
     // SAFETY: the size is not 0.
     let address = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
     Ok(Memory::Ordinary(address.ok_or(Errno::ENOMEM)?, layout))

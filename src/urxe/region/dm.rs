@@ -6,12 +6,13 @@ use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
+use super::access;
 use super::files::{self, DeviceFile, Purpose};
 use super::mr::{Keeps, Memory, Mr, Users};
-use super::{access, populate};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber, ReturnPointer};
 use crate::sys::mutex::Mutex;
+use crate::sys::page;
 use crate::urxe::explain;
 use crate::urxe::host;
 use crate::urxe::limits::MAX_DM_SIZE;
@@ -98,7 +99,7 @@ pub(crate) unsafe extern "C" fn alloc_dm(
 
 fn allocate(context: *mut ibv_context, attr: &ibv_alloc_dm_attr) -> Result<*mut ibv_dm> {
     let length = attr.length as u64;
-    let aligned = populate::page_size().trailing_zeros();
+    let aligned = page::size().trailing_zeros();
     if attr.comp_mask != 0 || length == 0 || attr.log_align_req > aligned {
         explain!(
             "ibv_alloc_dm: {length} bytes, alignment 2^{}, comp_mask {:#x}",

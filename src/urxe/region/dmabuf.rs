@@ -8,6 +8,7 @@ use super::mr::{self, Keeps, Memory, Mr};
 use super::{access, files, populate};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::page;
 use crate::urxe::explain;
 use crate::urxe::host;
 use crate::urxe::shared::KeyMemory;
@@ -26,7 +27,7 @@ impl Mapping {
     fn new(fd: c_int, offset: u64, length: usize, writable: bool) -> Result<Mapping> {
         let protection =
             if writable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
-        let page = populate::page_size() as u64;
+        let page = page::size() as u64;
         let before = offset % page;
         let length = usize::try_from(before).ok().and_then(|before| length.checked_add(before));
         let (Some(length), Ok(first)) = (length, libc::off_t::try_from(offset - before)) else {
@@ -91,7 +92,7 @@ unsafe fn register(pd: *mut ibv_pd, part: &Part, mut keeps: Keeps) -> Result<*mu
         return Err(Errno::EINVAL);
     }
     access::check(access)?;
-    let page = populate::page_size() as u64;
+    let page = page::size() as u64;
     let status = files::status_of(fd)?;
     let end = offset.checked_add(length as u64);
     let is_inside = end.is_some_and(|end| end <= u64::try_from(status.st_size).unwrap_or(0));

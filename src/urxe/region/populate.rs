@@ -4,6 +4,7 @@ use core::ffi::c_int;
 use std::sync::OnceLock;
 
 use crate::sys::errno::{Errno, Result, from_minus_one};
+use crate::sys::page;
 use crate::urxe::explain;
 
 /// Makes sure that all pages of a range are there to be read, or to be written too.
@@ -12,7 +13,7 @@ use crate::urxe::explain;
 ///
 /// EFAULT if some are not; ENOMEM.
 pub(super) fn populate(address: usize, length: usize, writable: bool) -> Result<()> {
-    let page = page_size();
+    let page = page::size();
     let start = address & !(page - 1);
     let end = address.checked_add(length).and_then(|end| end.checked_next_multiple_of(page));
     let end = end.ok_or(Errno::EFAULT)?;
@@ -83,12 +84,6 @@ fn covers(maps: &str, mut start: usize, end: usize, writable: bool) -> bool {
     start >= end
 }
 
-/// Size of a page in bytes, a power of two.
-pub(super) fn page_size() -> usize {
-    // SAFETY: cannot fail.
-    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,7 +98,7 @@ mod tests {
 
         /// At an address, or with 0 at a place that the kernel chooses.
         fn at(address: usize, pages: usize, protection: c_int) -> Pages {
-            let length = pages * page_size();
+            let length = pages * page::size();
             let fixed = if address == 0 { 0 } else { libc::MAP_FIXED_NOREPLACE };
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
             let address = core::ptr::without_provenance_mut(address);
@@ -124,7 +119,7 @@ mod tests {
     /// The two ways of finding out.
     fn both(address: usize, length: usize, writable: bool) -> Result<()> {
         let result = populate(address, length, writable);
-        let page = page_size();
+        let page = page::size();
         let (start, end) = (address & !(page - 1), (address + length).next_multiple_of(page));
         assert_eq!(look_into_maps(start, end, writable), result);
         result
@@ -143,7 +138,7 @@ mod tests {
     fn memory_that_is_not_there_is_a_fault() {
         // Far from where the kernel puts the mappings of other threads, which could fill the hole.
         let pages = Pages::at(0x1000_0000_0000, 3, libc::PROT_READ | libc::PROT_WRITE);
-        let page = page_size();
+        let page = page::size();
         // SAFETY: a page of the test's own mapping.
         unsafe { libc::munmap(core::ptr::with_exposed_provenance_mut(pages.0 + page), page) };
         assert_eq!(both(pages.0, page, true), Ok(()));
@@ -170,7 +165,7 @@ mod tests {
             let fd = libc::memfd_create(c"empty".as_ptr(), libc::MFD_CLOEXEC);
             let address = libc::mmap(
                 core::ptr::null_mut(),
-                page_size(),
+                page::size(),
                 libc::PROT_READ,
                 libc::MAP_SHARED,
                 fd,
@@ -179,7 +174,7 @@ mod tests {
             libc::close(fd);
             address
         };
-        let pages = Pages(address.expose_provenance(), page_size());
+        let pages = Pages(address.expose_provenance(), page::size());
         if is_supported() {
             assert_eq!(populate(pages.0, 1, false), Err(Errno::EFAULT));
         }

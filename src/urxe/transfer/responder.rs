@@ -8,12 +8,10 @@ use super::Operation;
 use super::stop::{Reason, Stop};
 use crate::abi::*;
 use crate::urxe::explain;
-use crate::urxe::host::{Host, Peer};
+use crate::urxe::host::{Host, Peer, Table};
 use crate::urxe::pair::{enter_error, error};
 use crate::urxe::queue::Queue;
-use crate::urxe::shared::{
-    DeviceShared, Guard, Holder, QP_TABLE, QPS, QpShared, SRQ_TABLE, TakenOver,
-};
+use crate::urxe::shared::{DeviceShared, Guard, Holder, QPS, QpShared, TakenOver};
 
 /// The QP of a peer.
 #[derive(Clone, Copy)]
@@ -49,11 +47,7 @@ pub(super) fn peer_of(host: &Host, number: u32) -> Result<Arc<Peer>, Stop> {
 impl<'a> Responder<'a> {
     /// The QP with this number in the process that has it.
     pub(super) fn find(host: &'a Host, peer: &'a Peer, number: u32) -> Result<Self, Stop> {
-        let place = QP_TABLE + u64::from(number & (QPS - 1)) * 8;
-        let offset = peer.memory().at::<AtomicU64>(place).map_or(0, |entry| entry.load(Acquire));
-        if offset == 0 {
-            return Err(Stop::Silence);
-        }
+        let offset = Table::Qp.find(peer.memory(), number).ok_or(Stop::Silence)?;
         let shared = peer.memory().at::<QpShared>(offset).ok_or(Stop::Silence)?;
         Ok(Responder { host, peer, shared, number })
     }
@@ -215,8 +209,7 @@ pub(super) fn gid(words: &[AtomicU64; 2]) -> [u8; 16] {
 
 /// A shared receive queue by its number, in the process that has it.
 pub(super) fn srq(peer: &Peer, number: u32) -> Option<Queue<'_>> {
-    let place = SRQ_TABLE + u64::from(number & (QPS - 1)) * 8;
-    let offset = peer.memory().at::<AtomicU64>(place)?.load(Acquire);
+    let offset = Table::Srq.find(peer.memory(), number)?;
     let queue = Queue::at(peer.memory(), offset)?;
     (queue.shared.srq_num.load(Relaxed) == number).then_some(queue)
 }

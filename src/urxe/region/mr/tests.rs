@@ -2,6 +2,7 @@ use core::ptr;
 use core::sync::atomic::AtomicBool;
 
 use super::*;
+use crate::sys::page;
 use crate::urxe::host::testing::Child;
 use crate::urxe::region::testing::{dealloc_pd, free_pd, look, pd};
 use crate::urxe::region::{Denied, Wanted, import_mr, unimport_mr};
@@ -15,7 +16,7 @@ struct Pages(*mut c_void, usize);
 
 impl Pages {
     fn new(pages: usize, protection: c_int) -> Pages {
-        let length = pages * populate::page_size();
+        let length = pages * page::size();
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping, at a place that the kernel chooses.
         let address = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
