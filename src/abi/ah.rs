@@ -114,9 +114,9 @@ pub struct ibv_ah {
 #[derive(Clone, Copy)]
 pub struct ibv_grh {
     /// Version 6 (4 bits), traffic class (8), flow label (20); network byte order.
-    pub version_tclass_flow: u32,
+    pub version_tclass_flow: __be32,
     /// Bytes that follow the header, network byte order.
-    pub paylen: u16,
+    pub paylen: __be16,
     /// What follows: 0x1b for the InfiniBand transport.
     pub next_hdr: u8,
     /// Hop limit.

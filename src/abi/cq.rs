@@ -180,7 +180,7 @@ pub struct ibv_cq_ex {
     /// Bytes received or read, as `ibv_wc::byte_len`.
     pub read_byte_len: Option<unsafe extern "C" fn(cq: *mut ibv_cq_ex) -> u32>,
     /// Immediate data in network byte order, or the invalidated key in host byte order.
-    pub read_imm_data: Option<unsafe extern "C" fn(cq: *mut ibv_cq_ex) -> u32>,
+    pub read_imm_data: Option<unsafe extern "C" fn(cq: *mut ibv_cq_ex) -> __be32>,
     /// Number of the local QP.
     pub read_qp_num: Option<unsafe extern "C" fn(cq: *mut ibv_cq_ex) -> u32>,
     /// QP number of the sender; UD.
@@ -355,7 +355,7 @@ pub const IBV_WC_TM_DATA_VALID: ibv_wc_flags = 1 << 6;
 #[derive(Clone, Copy)]
 pub union ibv_wc_imm {
     /// Immediate data, network byte order.
-    pub imm_data: u32,
+    pub imm_data: __be32,
     /// Local key that the sender invalidated, host byte order.
     pub invalidated_rkey: u32,
 }

@@ -141,9 +141,9 @@ pub struct ibv_device_attr {
     /// Firmware version, NUL terminated.
     pub fw_ver: [c_char; 64],
     /// GUID of the node, network byte order.
-    pub node_guid: u64,
+    pub node_guid: __be64,
     /// GUID of the system image, network byte order; the same for all parts of one adapter.
-    pub sys_image_guid: u64,
+    pub sys_image_guid: __be64,
     /// Largest region in bytes.
     pub max_mr_size: u64,
     /// Page sizes the device can use: bit n stands for 2^n bytes.

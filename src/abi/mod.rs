@@ -90,6 +90,13 @@ pub use v1_0::*;
 pub use work_request::*;
 pub use wq::*;
 
+/// 16 bits in network byte order, as `linux/types.h` names them.
+pub type __be16 = u16;
+/// 32 bits in network byte order.
+pub type __be32 = u32;
+/// 64 bits in network byte order.
+pub type __be64 = u64;
+
 /// The context's private part, seen from outside: only `crate::provider_api` knows what is in it.
 #[repr(C)]
 pub struct verbs_ex_private {

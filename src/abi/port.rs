@@ -223,9 +223,9 @@ pub struct _compat_ibv_port_attr {
 #[derive(Clone, Copy)]
 pub struct ibv_gid_global {
     /// Upper half, network byte order.
-    pub subnet_prefix: u64,
+    pub subnet_prefix: __be64,
     /// Lower half, network byte order; the port GUID on InfiniBand.
-    pub interface_id: u64,
+    pub interface_id: __be64,
 }
 
 /// A global identifier: 16 bytes in network byte order, formed like an IPv6 address.

@@ -97,12 +97,12 @@ pub struct ibv_qp_ex {
         Option<unsafe extern "C" fn(qp: *mut ibv_qp_ex, rkey: u32, remote_addr: u64)>,
     /// Builder: write with immediate data, network byte order.
     pub wr_rdma_write_imm: Option<
-        unsafe extern "C" fn(qp: *mut ibv_qp_ex, rkey: u32, remote_addr: u64, imm_data: u32),
+        unsafe extern "C" fn(qp: *mut ibv_qp_ex, rkey: u32, remote_addr: u64, imm_data: __be32),
     >,
     /// Builder: send the memory set afterwards.
     pub wr_send: Option<unsafe extern "C" fn(qp: *mut ibv_qp_ex)>,
     /// Builder: send with immediate data, network byte order.
-    pub wr_send_imm: Option<unsafe extern "C" fn(qp: *mut ibv_qp_ex, imm_data: u32)>,
+    pub wr_send_imm: Option<unsafe extern "C" fn(qp: *mut ibv_qp_ex, imm_data: __be32)>,
     /// Builder: send, and invalidate a key at the peer.
     pub wr_send_inv: Option<unsafe extern "C" fn(qp: *mut ibv_qp_ex, invalidate_rkey: u32)>,
     /// Builder: segment a TCP stream; lengths in bytes.

@@ -17,13 +17,13 @@ pub struct ibv_sa_path_rec {
     /// Source GID.
     pub sgid: ibv_gid,
     /// Destination LID, network byte order.
-    pub dlid: u16,
+    pub dlid: __be16,
     /// Source LID, network byte order.
-    pub slid: u16,
+    pub slid: __be16,
     /// Non-zero: for raw packets.
     pub raw_traffic: c_int,
     /// Flow label, network byte order.
-    pub flow_label: u32,
+    pub flow_label: __be32,
     /// Hop limit.
     pub hop_limit: u8,
     /// Traffic class.
@@ -33,7 +33,7 @@ pub struct ibv_sa_path_rec {
     /// Most paths to return.
     pub numb_path: u8,
     /// P_Key, network byte order.
-    pub pkey: u16,
+    pub pkey: __be16,
     /// Service level.
     pub sl: u8,
     /// How `mtu` is meant.
@@ -128,25 +128,25 @@ pub const IBV_PATH_RECORD_REVERSIBLE: c_uint = 0x80;
 #[derive(Clone, Copy)]
 pub struct ibv_path_record {
     /// Service id.
-    pub service_id: u64,
+    pub service_id: __be64,
     /// Destination GID.
     pub dgid: ibv_gid,
     /// Source GID.
     pub sgid: ibv_gid,
     /// Destination LID.
-    pub dlid: u16,
+    pub dlid: __be16,
     /// Source LID.
-    pub slid: u16,
+    pub slid: __be16,
     /// Raw traffic (1 bit), reserved (3), flow label (20), hop limit (8).
-    pub flowlabel_hoplimit: u32,
+    pub flowlabel_hoplimit: __be32,
     /// Traffic class.
     pub tclass: u8,
     /// Reversible (1 bit), number of paths (7).
     pub reversible_numpath: u8,
     /// P_Key.
-    pub pkey: u16,
+    pub pkey: __be16,
     /// QoS class (12 bits), service level (4).
-    pub qosclass_sl: u16,
+    pub qosclass_sl: __be16,
     /// Selector (2 bits), MTU (6).
     pub mtu: u8,
     /// Selector (2 bits), rate (6).

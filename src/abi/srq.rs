@@ -197,9 +197,9 @@ pub struct ibv_tmh {
     /// 0.
     pub reserved: [u8; 3],
     /// Context for the receiver, network byte order.
-    pub app_ctx: u32,
+    pub app_ctx: __be32,
     /// Tag, network byte order.
-    pub tag: u64,
+    pub tag: __be64,
 }
 
 /// Where the data of a rendezvous message lies at the sender; follows the `ibv_tmh`.
@@ -207,11 +207,11 @@ pub struct ibv_tmh {
 #[derive(Clone, Copy)]
 pub struct ibv_rvh {
     /// Address, network byte order.
-    pub va: u64,
+    pub va: __be64,
     /// Remote key, network byte order.
-    pub rkey: u32,
+    pub rkey: __be32,
     /// Length in bytes, network byte order.
-    pub len: u32,
+    pub len: __be32,
 }
 
 plain! {

@@ -82,7 +82,7 @@ pub const IBV_SEND_IP_CSUM: ibv_send_flags = 1 << 4;
 #[derive(Clone, Copy)]
 pub union ibv_wr_imm {
     /// Immediate data of the `_WITH_IMM` operations, network byte order.
-    pub imm_data: u32,
+    pub imm_data: __be32,
     /// Key to invalidate: at the peer with `IBV_WR_SEND_WITH_INV`, locally with `IBV_WR_LOCAL_INV`.
     pub invalidate_rkey: u32,
 }

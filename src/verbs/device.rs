@@ -70,7 +70,7 @@ export!(ibv_get_device_name @@ "IBVERBS_1.1");
 
 /// The node GUID of a device in network byte order; 0 if it cannot be found out.
 /// `ibv_get_device_guid(3)`
-pub(crate) unsafe extern "C" fn ibv_get_device_guid(device: *mut ibv_device) -> u64 {
+pub(crate) unsafe extern "C" fn ibv_get_device_guid(device: *mut ibv_device) -> __be64 {
     // SAFETY: the caller passes a live device.
     unsafe { discovery::node_guid(device) }
 }

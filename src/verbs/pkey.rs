@@ -14,7 +14,7 @@ pub(crate) unsafe extern "C" fn ibv_query_pkey(
     context: *mut ibv_context,
     port_num: u8,
     index: c_int,
-    pkey: *mut u16,
+    pkey: *mut __be16,
 ) -> c_int {
     // SAFETY: the caller passes a context and room for the key.
     unsafe { query(context, port_num, index).map(|key| *pkey = key.to_be()) }.or_minus_one()
@@ -26,7 +26,7 @@ export!(ibv_query_pkey @@ "IBVERBS_1.1");
 unsafe extern "C" fn ibv_get_pkey_index(
     context: *mut ibv_context,
     port_num: u8,
-    pkey: u16,
+    pkey: __be16,
 ) -> c_int {
     let key = u16::from_be(pkey);
     let index = (0..c_int::MAX).find_map(|index| {

@@ -8,6 +8,7 @@ mod demo;
 mod dropin;
 mod error;
 mod fuzz;
+mod headers;
 mod installed;
 mod matrix;
 mod packages;
@@ -31,6 +32,7 @@ usage: cargo xtask TASK
             demo --vm: on a kernel's RDMA device in a virtual machine
   test      all checks of the project; `cargo xtask test --list` shows which
   fuzz [SECONDS]  the parsers of foreign bytes under libFuzzer, each for so long (60)
+  headers   write the C headers in include/infiniband; `cargo xtask headers help` says more
   exports   write abi-tests/EXPORTS.md, the table of exports and their tests
   symbols [FILE]  compare the library's exports with the wanted ones
   dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
@@ -58,6 +60,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
     match task.as_str() {
         "demo" => demo::run(rest),
         "test" => test::run(rest),
+        "headers" => headers::main(rest),
         "fuzz" => report(fuzz::run(seconds(rest)?)),
         "urxe" => urxe::main(rest),
         "vm" => vm::cli::run(rest),

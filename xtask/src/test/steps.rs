@@ -10,8 +10,8 @@ use crate::vm::Suite;
 use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
 use crate::{
-    abi_bench, abi_plugins, abi_suite, dropin, fuzz, installed, matrix, packages, paths, symbols,
-    tools, urxe, vm,
+    abi_bench, abi_plugins, abi_suite, dropin, fuzz, headers, installed, matrix, packages, paths,
+    symbols, tools, urxe, vm,
 };
 
 /// All steps, in the order in which they run.
@@ -21,6 +21,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "documentation", needs: &[], class: Class::Quick, run: documentation },
     Step { name: "dependencies", needs: &[], class: Class::Slow, run: dependencies },
     Step { name: "unit tests", needs: &["iproute2"], class: Class::Quick, run: unit_tests },
+    Step { name: "headers", needs: headers::NEEDS, class: Class::Quick, run: headers },
     Step { name: "fuzzing", needs: &["g++"], class: Class::Quick, run: fuzzing },
     Step {
         name: "release build",
@@ -124,6 +125,10 @@ fn unit_tests(_: &Ctx) -> Result<String> {
         found.push_str(&format!(", {} of them skipped: {}", skipped.len(), skipped.join("; ")));
     }
     Ok(found)
+}
+
+fn headers(_: &Ctx) -> Result<String> {
+    headers::check()
 }
 
 fn fuzzing(_: &Ctx) -> Result<String> {
