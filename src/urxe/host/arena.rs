@@ -24,11 +24,10 @@ pub(crate) enum Kind {
     Qp,
     Queue,
     Cq,
-    Counter,
 }
 
 /// Number of [`Kind`]s.
-const KINDS: usize = 4;
+const KINDS: usize = 3;
 
 /// What of the slot file is in use.
 pub(super) struct Arena {

@@ -19,8 +19,6 @@ pub(crate) struct Registry {
     pub(super) domains: Mutex<Vec<u64>>,
     /// XRC domains without a file so far.
     pub(super) private_domains: AtomicU32,
-    /// Completion counters.
-    pub(crate) counters: AtomicU32,
 }
 
 impl Registry {
@@ -31,7 +29,6 @@ impl Registry {
             targets: Mutex::new(Vec::new()),
             domains: Mutex::new(Vec::new()),
             private_domains: AtomicU32::new(0),
-            counters: AtomicU32::new(0),
         }
     }
 }

@@ -139,7 +139,8 @@ impl Operation<'_> {
         // SAFETY: a GID is 16 bytes in each of its forms.
         let destination = unsafe { route.dgid.raw };
         let ethernet = device.lid.load(Relaxed) == 0;
-        let length = HEADERS + self.wqe.length as usize;
+        // Payloads are padded to words.
+        let length = HEADERS + (self.wqe.length as usize).next_multiple_of(4);
         let (class, hops) = (route.traffic_class, route.hop_limit);
         if ethernet && is_ipv4(&source) && is_ipv4(&destination) {
             let total = (20 + length) as u16;

@@ -60,6 +60,12 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Slow,
         run: urxe_programs,
     },
+    Step {
+        name: "urxe: every opcode",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: urxe_matrix,
+    },
     // The longest first, so that what runs side by side ends at about the same time.
     machine("abi-tests", abi_tests),
     machine("upstream's tests", suite_preload),
@@ -174,6 +180,10 @@ fn urxe_suite(ctx: &Ctx) -> Result<String> {
 
 fn urxe_programs(ctx: &Ctx) -> Result<String> {
     urxe::programs::check(&ctx.library, "")
+}
+
+fn urxe_matrix(ctx: &Ctx) -> Result<String> {
+    urxe::matrix::check(&ctx.library, "")
 }
 
 fn abi_tests(ctx: &Ctx) -> Result<String> {

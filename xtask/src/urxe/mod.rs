@@ -1,6 +1,7 @@
 //! The device inside the library: real programs and upstream's tests on it, in the root file system
 //! of a Debian release and on this machine's kernel, which needs no RDMA for that.
 
+pub(crate) mod matrix;
 pub(crate) mod programs;
 pub(crate) mod suite;
 
@@ -15,6 +16,9 @@ use crate::vm::{Suite, chroot};
 /// The release whose programs and tests are run.
 const SUITE: Suite = Suite::Forky;
 
+/// The C source of what keeps programs from the memory of other processes.
+const NO_ACCESS: &str = include_str!("../../c/no_access.c");
+
 /// What `cargo xtask urxe` can do.
 const USAGE: &str = "\
 usage: cargo xtask urxe COMMAND [--lib FILE] [--only PART] [--record]
@@ -22,8 +26,10 @@ usage: cargo xtask urxe COMMAND [--lib FILE] [--only PART] [--record]
   suite     run upstream's tests and compare each test's outcome with what is expected; --record
             writes the outcomes down as those expected
   programs  run the examples of rdma-core and perftest, a server and a client each
+  matrix    move data with every opcode over every type of queue pair, and compare each byte and
+            each field of the completions; only the links whose title contains PART
 
-Both run in the root file system of forky, on this machine's kernel; FILE is the library, otherwise
+All run in the root file system of forky, on this machine's kernel; FILE is the library, otherwise
 the release build; only tests and programs whose name contains PART.
 ";
 
@@ -45,6 +51,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
         Some("suite") if record => suite::record(&library),
         Some("suite") => suite::check(&library, Some(only.as_str()).filter(|it| !it.is_empty())),
         Some("programs") => programs::check(&library, &only),
+        Some("matrix") => matrix::check(&library, &only),
         _ => return Err(Error::new(USAGE)),
     };
     println!("{}", found?);

@@ -3,15 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{run, share};
+use super::{NO_ACCESS, run, share};
 use crate::error::{Error, Result};
 use crate::paths;
 
 /// What runs the programs.
 const RUNNER: &str = include_str!("../../guest/urxe.py");
-
-/// The C source of what keeps programs from the memory of other processes.
-const NO_ACCESS: &str = include_str!("../../c/no_access.c");
 
 /// The longest that all programs may take together.
 const TIMEOUT: Duration = Duration::from_secs(1800);
