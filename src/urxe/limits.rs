@@ -27,6 +27,8 @@ pub(crate) const MAX_SRQ_SGE: u32 = MAX_SGE;
 pub(crate) const MAX_CQ: u32 = 1 << 16;
 /// Completions that a queue can hold: 16 MiB of shared memory.
 pub(crate) const MAX_CQE: u32 = 1 << 17;
+/// Completion counters of a process.
+pub(crate) const MAX_COUNTERS: u32 = 1 << 16;
 /// Completion vectors.
 pub(crate) const COMP_VECTORS: u32 = 1;
 

@@ -9,7 +9,7 @@ use crate::sys::errno::{ReturnPointer, from_null};
 use crate::verbs::report;
 
 /// Creates a completion counter; NULL with `errno` on failure. `ibv_create_comp_cntr(3)`
-unsafe extern "C" fn ibv_create_comp_cntr(
+pub(crate) unsafe extern "C" fn ibv_create_comp_cntr(
     context: *mut ibv_context,
     attr: *mut ibv_comp_cntr_init_attr,
 ) -> *mut ibv_comp_cntr {
@@ -20,14 +20,17 @@ export!(ibv_create_comp_cntr @@ "IBVERBS_1.18");
 
 /// Destroys a completion counter. Returns 0 or an error number, EBUSY while a QP counts in it.
 /// `ibv_destroy_comp_cntr(3)`
-unsafe extern "C" fn ibv_destroy_comp_cntr(counter: *mut ibv_comp_cntr) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_destroy_comp_cntr(counter: *mut ibv_comp_cntr) -> c_int {
     // SAFETY: the caller passes a counter and uses it no more.
     report(unsafe { end_op!((*counter).context, destroy_comp_cntr(counter)) })
 }
 export!(ibv_destroy_comp_cntr @@ "IBVERBS_1.18");
 
 /// Sets the number of completions. Returns 0 or an error number. `ibv_set_comp_cntr(3)`
-unsafe extern "C" fn ibv_set_comp_cntr(counter: *mut ibv_comp_cntr, value: u64) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_set_comp_cntr(
+    counter: *mut ibv_comp_cntr,
+    value: u64,
+) -> c_int {
     // SAFETY: the caller passes a counter.
     report(unsafe { call_op!((*counter).context, set_comp_cntr(counter, value)) })
 }
@@ -35,14 +38,20 @@ export!(ibv_set_comp_cntr @@ "IBVERBS_1.18");
 
 /// Sets the number of completions in error. Returns 0 or an error number.
 /// `ibv_set_err_comp_cntr(3)`
-unsafe extern "C" fn ibv_set_err_comp_cntr(counter: *mut ibv_comp_cntr, value: u64) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_set_err_comp_cntr(
+    counter: *mut ibv_comp_cntr,
+    value: u64,
+) -> c_int {
     // SAFETY: the caller passes a counter.
     report(unsafe { call_op!((*counter).context, set_err_comp_cntr(counter, value)) })
 }
 export!(ibv_set_err_comp_cntr @@ "IBVERBS_1.18");
 
 /// Adds to the number of completions. Returns 0 or an error number. `ibv_inc_comp_cntr(3)`
-unsafe extern "C" fn ibv_inc_comp_cntr(counter: *mut ibv_comp_cntr, amount: u64) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_inc_comp_cntr(
+    counter: *mut ibv_comp_cntr,
+    amount: u64,
+) -> c_int {
     // SAFETY: the caller passes a counter.
     report(unsafe { call_op!((*counter).context, inc_comp_cntr(counter, amount)) })
 }
@@ -50,7 +59,10 @@ export!(ibv_inc_comp_cntr @@ "IBVERBS_1.18");
 
 /// Adds to the number of completions in error. Returns 0 or an error number.
 /// `ibv_inc_err_comp_cntr(3)`
-unsafe extern "C" fn ibv_inc_err_comp_cntr(counter: *mut ibv_comp_cntr, amount: u64) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_inc_err_comp_cntr(
+    counter: *mut ibv_comp_cntr,
+    amount: u64,
+) -> c_int {
     // SAFETY: the caller passes a counter.
     report(unsafe { call_op!((*counter).context, inc_err_comp_cntr(counter, amount)) })
 }
@@ -58,7 +70,10 @@ export!(ibv_inc_err_comp_cntr @@ "IBVERBS_1.18");
 
 /// Stores the number of completions in `value`. Returns 0 or an error number.
 /// `ibv_read_comp_cntr(3)`
-unsafe extern "C" fn ibv_read_comp_cntr(counter: *mut ibv_comp_cntr, value: *mut u64) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_read_comp_cntr(
+    counter: *mut ibv_comp_cntr,
+    value: *mut u64,
+) -> c_int {
     // SAFETY: the caller passes a counter and room for the value.
     report(unsafe { call_op!((*counter).context, read_comp_cntr(counter, value)) })
 }
@@ -66,7 +81,10 @@ export!(ibv_read_comp_cntr @@ "IBVERBS_1.18");
 
 /// Stores the number of completions in error in `value`. Returns 0 or an error number.
 /// `ibv_read_err_comp_cntr(3)`
-unsafe extern "C" fn ibv_read_err_comp_cntr(counter: *mut ibv_comp_cntr, value: *mut u64) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_read_err_comp_cntr(
+    counter: *mut ibv_comp_cntr,
+    value: *mut u64,
+) -> c_int {
     // SAFETY: the caller passes a counter and room for the value.
     report(unsafe { call_op!((*counter).context, read_err_comp_cntr(counter, value)) })
 }
@@ -74,7 +92,7 @@ export!(ibv_read_err_comp_cntr @@ "IBVERBS_1.18");
 
 /// Lets a QP count completions of the named operations in a counter. Returns 0 or an error number.
 /// `ibv_qp_attach_comp_cntr(3)`
-unsafe extern "C" fn ibv_qp_attach_comp_cntr(
+pub(crate) unsafe extern "C" fn ibv_qp_attach_comp_cntr(
     qp: *mut ibv_qp,
     counter: *mut ibv_comp_cntr,
     attr: *mut ibv_qp_attach_comp_cntr_attr,

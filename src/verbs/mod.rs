@@ -7,7 +7,7 @@ use crate::sys::errno::Errno;
 pub(crate) mod ah;
 mod buf;
 pub(crate) mod comp_channel;
-mod comp_cntr;
+pub(crate) mod comp_cntr;
 pub(crate) mod context;
 pub(crate) mod context_slots;
 pub(crate) mod cq;

@@ -5,9 +5,11 @@
 //! * [`mod@add`]: adding from any process, with the events that follow;
 //! * [`cq`]: the object: creation, resizing, moderation, destruction, notification;
 //! * [`poll`] and [`extended`]: the two ways of polling;
+//! * [`counter`]: completion counters;
 //! * [`retire`]: what polling gives back and keeps going.
 
 pub(crate) mod add;
+pub(crate) mod counter;
 pub(crate) mod cq;
 pub(crate) mod entry;
 pub(crate) mod extended;

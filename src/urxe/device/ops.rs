@@ -2,6 +2,7 @@
 
 use crate::abi::*;
 use crate::provider_api::DEFAULT_OPS;
+use crate::urxe::completion::counter;
 use crate::urxe::device::{ah, attributes, context, events, pd, port};
 use crate::urxe::{completion, pair, queue, region, transfer};
 
@@ -22,6 +23,7 @@ pub(crate) const OPS: verbs_context_ops = verbs_context_ops {
     attach_mcast: Some(transfer::attach_mcast),
     cq_event: Some(events::cq_event),
     create_ah: Some(ah::create_ah),
+    create_comp_cntr: Some(counter::create_comp_cntr),
     create_cq: Some(completion::create_cq),
     create_cq_ex: Some(completion::create_cq_ex),
     create_qp: Some(pair::create_qp),
@@ -34,6 +36,7 @@ pub(crate) const OPS: verbs_context_ops = verbs_context_ops {
     dealloc_td: Some(pd::dealloc_td),
     dereg_mr: Some(region::dereg_mr),
     destroy_ah: Some(ah::destroy_ah),
+    destroy_comp_cntr: Some(counter::destroy_comp_cntr),
     destroy_cq: Some(completion::destroy_cq),
     destroy_qp: Some(pair::destroy_qp),
     destroy_srq: Some(queue::destroy_srq),
@@ -46,6 +49,8 @@ pub(crate) const OPS: verbs_context_ops = verbs_context_ops {
     import_dm: Some(region::import_dm),
     import_mr: Some(region::import_mr),
     import_pd: Some(pd::import_pd),
+    inc_comp_cntr: Some(counter::inc_comp_cntr),
+    inc_err_comp_cntr: Some(counter::inc_err_comp_cntr),
     modify_cq: Some(completion::modify_cq),
     modify_qp: Some(pair::modify_qp),
     modify_srq: Some(queue::modify_srq),
@@ -55,6 +60,8 @@ pub(crate) const OPS: verbs_context_ops = verbs_context_ops {
     post_recv: Some(pair::post_recv),
     post_send: Some(pair::post_send),
     post_srq_recv: Some(queue::post_srq_recv),
+    qp_attach_comp_cntr: Some(pair::qp_attach_comp_cntr),
+    query_comp_cntr_caps: Some(counter::query_comp_cntr_caps),
     query_device_ex: Some(attributes::query_device_ex),
     query_port: Some(port::query_port),
     query_port_speed: Some(port::query_port_speed),
@@ -62,6 +69,8 @@ pub(crate) const OPS: verbs_context_ops = verbs_context_ops {
     query_qp_data_in_order: Some(pair::query_qp_data_in_order),
     query_rt_values: Some(attributes::query_rt_values),
     query_srq: Some(queue::query_srq),
+    read_comp_cntr: Some(counter::read_comp_cntr),
+    read_err_comp_cntr: Some(counter::read_err_comp_cntr),
     reg_dm_mr: Some(region::reg_dm_mr),
     reg_dmabuf_mr: Some(region::reg_dmabuf_mr),
     reg_mr: Some(region::reg_mr),
@@ -69,6 +78,8 @@ pub(crate) const OPS: verbs_context_ops = verbs_context_ops {
     req_notify_cq: Some(completion::req_notify_cq),
     rereg_mr: Some(region::rereg_mr),
     resize_cq: Some(completion::resize_cq),
+    set_comp_cntr: Some(counter::set_comp_cntr),
+    set_err_comp_cntr: Some(counter::set_err_comp_cntr),
     unimport_dm: Some(region::unimport_dm),
     unimport_mr: Some(region::unimport_mr),
     unimport_pd: Some(pd::unimport_pd),

@@ -24,10 +24,11 @@ pub(crate) enum Kind {
     Qp,
     Queue,
     Cq,
+    Counter,
 }
 
 /// Number of [`Kind`]s.
-const KINDS: usize = 3;
+const KINDS: usize = 4;
 
 /// What of the slot file is in use.
 pub(super) struct Arena {

@@ -161,7 +161,7 @@ mod tests {
         for offset in [8188, 8192, 4, u64::MAX, u64::MAX - 7, 1 << 40] {
             assert!(memory.at::<AtomicU64>(offset).is_none(), "{offset}");
         }
-        assert!(memory.at::<QpShared>(8192 - 128).is_some());
+        assert!(memory.at::<QpShared>(8192 - size_of::<QpShared>() as u64).is_some());
         assert!(memory.at::<QpShared>(8192 - 64).is_none());
         assert!(memory.at::<QpShared>(32).is_none());
         assert_eq!(memory.slice::<AtomicU64>(0, 1024).unwrap().len(), 1024);

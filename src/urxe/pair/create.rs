@@ -16,7 +16,9 @@ use super::wqe::Ring;
 use super::xrc::Xrcd;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::mutex::Mutex;
 use crate::urxe::completion::Cq;
+use crate::urxe::completion::counter::Counter;
 use crate::urxe::device::{Context, Pd, events};
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host, Kind, Table};
@@ -129,6 +131,7 @@ unsafe fn create(context: *mut ibv_context, attr: &mut ibv_qp_init_attr_ex) -> R
         real: None,
         handles: AtomicU32::new(1),
         peer: None,
+        counters: Mutex::new(Vec::new()),
         lock: Lock::new(),
         send: UnsafeCell::new(new_queue(ring)),
     });
@@ -340,6 +343,7 @@ impl Qp {
             &shared.path_mtu,
             &shared.msn,
             &shared.flags,
+            &shared.counted,
         ] {
             place.store(0, Relaxed);
         }
@@ -419,7 +423,9 @@ impl Qp {
             self.shared.state.store(IBV_QPS_RESET, SeqCst);
             self.shared.queue.store(0, SeqCst);
             self.shared.recv_cq.store(0, SeqCst);
+            self.shared.counted.store(0, SeqCst);
         }
+        self.counters.lock().drain(..).for_each(Counter::release);
         self.forget_completions();
         if let Some(queue) = &self.receives {
             queue.close();

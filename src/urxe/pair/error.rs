@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 use crate::abi::*;
-use crate::urxe::completion::{self, Added, Entry};
+use crate::urxe::completion::{self, Added, Entry, counter};
 use crate::urxe::device::events;
 use crate::urxe::host::{Host, Peer};
 use crate::urxe::limits::MAX_QP_WR;
@@ -82,5 +82,6 @@ pub(super) fn flush_receives(me: &Host, peer: &Peer, qp: &QpShared) {
         if completion::add(me, peer, cq, &entry) == Added::Gone {
             return;
         }
+        counter::count(peer.memory(), qp, IBV_QP_ATTACH_COMP_CNTR_OP_RECV, None);
     }
 }

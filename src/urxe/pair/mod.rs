@@ -7,8 +7,10 @@
 //!   posting;
 //! * [`run`]: carrying out what is posted, and making progress with what waits; [`attempt`]: what
 //!   that remembers and tells; [`registry`]: which QPs that is about;
+//! * [`attach`]: what completion counters count of it;
 //! * [`error`]: the error state, which peers can put a QP into too.
 
+mod attach;
 pub(crate) mod attempt;
 pub(crate) mod create;
 pub(crate) mod error;
@@ -28,6 +30,7 @@ mod tests;
 pub(crate) mod wqe;
 pub(crate) mod xrc;
 
+pub(crate) use attach::qp_attach_comp_cntr;
 pub(crate) use attempt::{Attempt, Done, Outcome};
 pub(crate) use create::{create_qp, create_qp_ex, destroy_qp};
 pub(crate) use error::enter_error;

@@ -17,6 +17,7 @@ use super::wqe::Ring;
 use super::xrc::Xrcd;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::mutex::Mutex;
 use crate::urxe::device::Context;
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host, Peer, Table};
@@ -143,6 +144,7 @@ unsafe fn open(context: *mut ibv_context, attr: &ibv_qp_open_attr) -> Result<*mu
         real: target.real,
         handles: AtomicU32::new(0),
         peer: target.peer,
+        counters: Mutex::new(Vec::new()),
         lock: Lock::new(),
         send: UnsafeCell::new(new_queue(ring)),
     });

@@ -12,7 +12,9 @@ use super::wqe::Ring;
 use super::xrc::Xrcd;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result};
+use crate::sys::mutex::Mutex;
 use crate::urxe::completion::Cq;
+use crate::urxe::completion::counter::Counter;
 use crate::urxe::device::{Context, Pd};
 use crate::urxe::host::{Host, Peer};
 use crate::urxe::queue::{OwnQueue, Srq};
@@ -58,6 +60,8 @@ pub(crate) struct Qp {
     /// The process that has the QP, if this is a handle of one of another process. It keeps `shared`
     /// mapped.
     pub(super) peer: Option<Arc<Peer>>,
+    /// The counters that are attached to it; of the real one only.
+    pub(super) counters: Mutex<Vec<&'static Counter>>,
     pub(super) lock: Lock,
     pub(super) send: UnsafeCell<SendQueue>,
 }

@@ -19,6 +19,8 @@ pub(crate) struct Registry {
     pub(super) domains: Mutex<Vec<u64>>,
     /// XRC domains without a file so far.
     pub(super) private_domains: AtomicU32,
+    /// Completion counters.
+    pub(crate) counters: AtomicU32,
 }
 
 impl Registry {
@@ -29,6 +31,7 @@ impl Registry {
             targets: Mutex::new(Vec::new()),
             domains: Mutex::new(Vec::new()),
             private_domains: AtomicU32::new(0),
+            counters: AtomicU32::new(0),
         }
     }
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::attempt::{Attempt, Done, Outcome};
 use super::error::{enter_error, fail_with, send};
 use super::qp::{Qp, SendQueue};
+use super::wqe::Request;
 use crate::abi::*;
-use crate::urxe::completion::{self, Added, Entry};
+use crate::urxe::completion::{self, Added, Entry, counter};
 use crate::urxe::host::{self, Host, agent};
 use crate::urxe::origin::Origin;
 
@@ -50,9 +51,22 @@ fn complete(qp: &Qp, send: &mut SendQueue, done: Done) {
     send.ring.head = send.ring.head.wrapping_add(1);
     send.attempt = Attempt::default();
     let is_good = done.status == IBV_WC_SUCCESS;
-    if is_good && !request.is_signaled() {
-        return;
+    if !is_good || request.is_signaled() {
+        tell(qp, send, &request, done);
     }
+    let operation = match request.completion() {
+        IBV_WC_SEND => IBV_QP_ATTACH_COMP_CNTR_OP_SEND,
+        IBV_WC_RDMA_WRITE => IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE,
+        IBV_WC_RDMA_READ => IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ,
+        _ => return,
+    };
+    let bytes = is_good.then_some(u64::from(done.byte_len));
+    counter::count(qp.host.memory(), qp.shared, operation, bytes);
+}
+
+/// Adds the completion of a request that has been taken out of the queue.
+fn tell(qp: &Qp, send: &SendQueue, request: &Request, done: Done) {
+    let is_good = done.status == IBV_WC_SUCCESS;
     let entry = Entry {
         wr_id: request.wr_id,
         status: done.status,

@@ -16,6 +16,7 @@
 //!   dies between two instructions leaves either the old state or the new one. Where several words
 //!   change together the [`Lock`] is held, and who takes over the lock of a dead holder repairs.
 
+mod counter;
 mod cq;
 mod key;
 mod lock;
@@ -24,6 +25,7 @@ mod queue;
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
+pub(crate) use counter::CounterShared;
 pub(crate) use cq::{ARMED_NEXT, ARMED_SOLICITED, CQE_PAYLOAD, CqShared, Cqe, NOT_ARMED};
 pub(crate) use key::{KeyEntry, Memory as KeyMemory};
 pub(crate) use lock::{Guard, Holder, Lock, TakenOver};
@@ -38,7 +40,7 @@ pub(crate) use queue::{QueueShared, RecvHeader, RecvSge};
 pub(crate) unsafe trait Shared {}
 
 /// `URXE` and a format number; another format is another device, whose files are not looked at.
-pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"URXE\0\0\0\x01");
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"URXE\0\0\0\x02");
 /// Size in bytes of a slot's file. Sparse: what is not in use takes no memory.
 pub(crate) const FILE_SIZE: u64 = 4 << 30;
 

@@ -52,15 +52,23 @@ pub(crate) struct QpShared {
     /// [Epoch](super::Header::epoch) of the process that it is connected to: another process with
     /// the same QP number is a stranger. 0 if it is not known.
     pub(crate) peer_epoch: AtomicU64,
-    _reserved: AtomicU64,
+    /// What is counted: bits of `ibv_qp_attach_comp_cntr_op`, each with its place in `counters`.
+    pub(crate) counted: AtomicU32,
+    _reserved: AtomicU32,
+    /// Offsets of the counters ([`CounterShared`](super::CounterShared)), by the number of the bit.
+    pub(crate) counters: [AtomicU64; COUNTED],
+    _reserved_too: [AtomicU64; 2],
 }
+
+/// Kinds of operations that can be counted.
+pub(crate) const COUNTED: usize = 6;
 
 impl QpShared {
     /// The first request has come (event `COMM_EST` is sent once).
     pub(crate) const COMMUNICATION_SEEN: u32 = 1;
 }
 
-const _: () = assert!(size_of::<QpShared>() == 128);
+const _: () = assert!(size_of::<QpShared>() == 192);
 
 // SAFETY: nothing but atomics.
 unsafe impl Shared for QpShared {}

@@ -26,6 +26,22 @@ struct Range {
     rkey: u32,
 }
 
+/// Counts what a request did to the memory of the peer, or that the peer refused it.
+fn count(
+    connection: &Connection<'_>,
+    operation: ibv_qp_attach_comp_cntr_op,
+    range: Range,
+    result: Result<(), Stop>,
+) -> Result<(), Stop> {
+    match result {
+        Ok(()) => connection.responder.count(operation, Some(range.length)),
+        Err(Stop::Remote(..)) => connection.responder.count(operation, None),
+        // Nothing has happened, so far.
+        Err(_) => {}
+    }
+    result
+}
+
 impl Operation<'_> {
     /// `IBV_WR_RDMA_WRITE`, also with immediate data.
     pub(super) fn write(&self) -> Result<u32, Stop> {
@@ -33,29 +49,40 @@ impl Operation<'_> {
         let source = self.source()?;
         let range = self.range(source.length())?;
         self.with_connection(|connection| {
-            self.allowed(connection, IBV_ACCESS_REMOTE_WRITE)?;
-            let with_imm = self.wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-            if with_imm {
-                // First of all, as nothing is written without a receive.
-                self.with_receive(connection)?;
-            }
-            if let Some(place) = self.remote(connection, range, IBV_ACCESS_REMOTE_WRITE)? {
-                self.transfer(connection, &place, range, Direction::Write, &source)?;
-            }
-            if !with_imm {
-                return Ok(());
-            }
-            let arrival = Arrival {
-                opcode: IBV_WC_RECV_RDMA_WITH_IMM,
-                wc_flags: self.wc_flags(),
-                data: None,
-                room: 0,
-                byte_len: self.byte_len(),
-                sl: self.attr.ah_attr.sl,
-            };
-            self.deliver(connection, &arrival)
+            let result = self.write_to(connection, range, &source);
+            let operation = IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE;
+            count(connection, operation, range, result)
         })?;
         Ok(self.byte_len())
+    }
+
+    fn write_to(
+        &self,
+        connection: &Connection<'_>,
+        range: Range,
+        source: &Local,
+    ) -> Result<(), Stop> {
+        self.allowed(connection, IBV_ACCESS_REMOTE_WRITE)?;
+        let with_imm = self.wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+        if with_imm {
+            // First of all, as nothing is written without a receive.
+            self.with_receive(connection)?;
+        }
+        if let Some(place) = self.remote(connection, range, IBV_ACCESS_REMOTE_WRITE)? {
+            self.transfer(connection, &place, range, Direction::Write, source)?;
+        }
+        if !with_imm {
+            return Ok(());
+        }
+        let arrival = Arrival {
+            opcode: IBV_WC_RECV_RDMA_WITH_IMM,
+            wc_flags: self.wc_flags(),
+            data: None,
+            room: 0,
+            byte_len: self.byte_len(),
+            sl: self.attr.ah_attr.sl,
+        };
+        self.deliver(connection, &arrival)
     }
 
     /// `IBV_WR_RDMA_READ`
@@ -64,13 +91,24 @@ impl Operation<'_> {
         let target = self.target()?;
         let range = self.range(target.length())?;
         self.with_connection(|connection| {
-            self.allowed(connection, IBV_ACCESS_REMOTE_READ)?;
-            match self.remote(connection, range, IBV_ACCESS_REMOTE_READ)? {
-                Some(place) => self.transfer(connection, &place, range, Direction::Read, &target),
-                None => Ok(()),
-            }
+            let result = self.read_from(connection, range, &target);
+            let operation = IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ;
+            count(connection, operation, range, result)
         })?;
         Ok(self.byte_len())
+    }
+
+    fn read_from(
+        &self,
+        connection: &Connection<'_>,
+        range: Range,
+        target: &Local,
+    ) -> Result<(), Stop> {
+        self.allowed(connection, IBV_ACCESS_REMOTE_READ)?;
+        match self.remote(connection, range, IBV_ACCESS_REMOTE_READ)? {
+            Some(place) => self.transfer(connection, &place, range, Direction::Read, target),
+            None => Ok(()),
+        }
     }
 
     /// `IBV_WR_ATOMIC_CMP_AND_SWP` and `IBV_WR_ATOMIC_FETCH_AND_ADD`

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Operation;
 use super::stop::{Reason, Stop};
 use crate::abi::*;
+use crate::urxe::completion::counter;
 use crate::urxe::explain;
 use crate::urxe::host::{Host, Peer, Table};
 use crate::urxe::pair::{enter_error, error};
@@ -105,6 +106,12 @@ impl<'a> Responder<'a> {
             let dead = |holder: Holder| self.host.is_dead(holder);
             queue.shared.lock.lock(self.host.holder(), dead).0
         })
+    }
+
+    /// Counts a completion at this QP, with its lock held: its bytes, or none for an error.
+    #[inline]
+    pub(super) fn count(&self, operation: ibv_qp_attach_comp_cntr_op, bytes: Option<u64>) {
+        counter::count(self.peer.memory(), self.shared, operation, bytes);
     }
 
     /// Moves the QP to the error state, with its lock held: an event says why.

@@ -1,6 +1,7 @@
 //! Requests between two QPs: in one process, between two, and between two of which one forbids
 //! access to its memory.
 
+mod counters;
 mod death;
 mod errors;
 mod shared;

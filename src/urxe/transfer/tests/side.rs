@@ -16,6 +16,9 @@ use crate::urxe::device::{Context, Opened};
 use crate::urxe::pair::{Qp, create_qp_ex, open_xrcd, post_recv, post_send};
 use crate::urxe::queue::srq::{create_srq_ex, get_srq_num, modify_srq, post_srq_recv};
 use crate::verbs::ah::ibv_create_ah;
+use crate::verbs::comp_cntr::{
+    ibv_create_comp_cntr, ibv_qp_attach_comp_cntr, ibv_read_comp_cntr, ibv_read_err_comp_cntr,
+};
 use crate::verbs::cq::ibv_create_cq;
 use crate::verbs::mr::ibv_reg_mr;
 use crate::verbs::pd::ibv_alloc_pd;
@@ -52,6 +55,8 @@ pub(super) struct Side {
     pub(super) mr: *mut ibv_mr,
     pub(super) base: *mut u8,
     pub(super) kind: ibv_qp_type,
+    /// By the operations that they count.
+    pub(super) counters: Vec<*mut ibv_comp_cntr>,
 }
 
 /// How a side is made.
@@ -67,6 +72,8 @@ pub(super) struct Options {
     pub(super) recv_cqe: i32,
     /// Receives come from an SRQ with a limit of 2.
     pub(super) srq: bool,
+    /// Type of the completion counters of the QP, and which operations they count.
+    pub(super) counted: (u32, u32),
 }
 
 impl Options {
@@ -74,7 +81,18 @@ impl Options {
         let (qp_access, mr_access) = (ALL & !IBV_ACCESS_MW_BIND, ALL);
         let (rnr_retry, retry_cnt, timeout, recv_cqe) = (7, 7, 10, 64);
         let srq = kind == IBV_QPT_XRC_RECV;
-        Options { kind, qp_access, mr_access, rnr_retry, retry_cnt, timeout, recv_cqe, srq }
+        let counted = (IBV_COMP_CNTR_TYPE_WRS, 0);
+        Options {
+            kind,
+            qp_access,
+            mr_access,
+            rnr_retry,
+            retry_cnt,
+            timeout,
+            recv_cqe,
+            srq,
+            counted,
+        }
     }
 
     fn encode(self) -> Vec<u64> {
@@ -87,6 +105,8 @@ impl Options {
             self.recv_cqe as u64,
             self.timeout.into(),
             self.srq.into(),
+            self.counted.0.into(),
+            self.counted.1.into(),
         ]
     }
 
@@ -100,6 +120,7 @@ impl Options {
             recv_cqe: words[5] as i32,
             timeout: words[6] as u8,
             srq: words[7] != 0,
+            counted: (words[8] as u32, words[9] as u32),
         }
     }
 }
@@ -157,7 +178,8 @@ impl Side {
                 assert!(!object.is_null(), "{:?}", Errno::last());
             }
             let (base, kind) = (base.cast(), options.kind);
-            Side { opened, pd, cq, recv_cq, qp, srq, mr, base, kind }
+            let counters = counters(&opened, qp, options.counted);
+            Side { opened, pd, cq, recv_cq, qp, srq, mr, base, kind, counters }
         }
     }
 
@@ -284,6 +306,11 @@ impl Side {
         wr.send_flags |= IBV_SEND_SIGNALED;
         wr.sg_list = list.as_mut_ptr();
         wr.num_sge = list.len() as i32;
+        self.post(wr);
+    }
+
+    /// Posts a request.
+    pub(super) fn post(&self, mut wr: ibv_send_wr) {
         let mut bad = ptr::null_mut();
         // SAFETY: a live QP and a valid request.
         let status = unsafe { post_send(self.qp, &raw mut wr, &raw mut bad) };
@@ -371,6 +398,22 @@ impl Side {
         }
     }
 
+    /// What has been completed and what has failed, by operation.
+    pub(super) fn counts(&self) -> Vec<u64> {
+        let read = |&counter: &*mut ibv_comp_cntr| {
+            let (mut completed, mut failed) = (0, 0);
+            if !counter.is_null() {
+                // SAFETY: a live counter, and room.
+                unsafe {
+                    assert_eq!(ibv_read_comp_cntr(counter, &raw mut completed), 0);
+                    assert_eq!(ibv_read_err_comp_cntr(counter, &raw mut failed), 0);
+                }
+            }
+            [completed, failed]
+        };
+        self.counters.iter().flat_map(read).collect()
+    }
+
     /// Sends and writes as fast as it can, until the process is killed or the connection ends.
     fn hammer(&self, rkey: u32, remote_addr: u64) -> Vec<u64> {
         for number in 0_u64.. {
@@ -433,6 +476,7 @@ impl Side {
             }
             STATE => vec![self.state().into()],
             EVENTS => self.events(),
+            COUNTS => self.counts(),
             HAMMER => self.hammer(order[1] as u32, order[2]),
             order => panic!("{order}"),
         }
@@ -454,6 +498,30 @@ unsafe fn xrcd(opened: &Opened, kind: ibv_qp_type) -> *mut ibv_xrcd {
     let xrcd = unsafe { open_xrcd(opened.get(), &raw mut attr) };
     assert!(!xrcd.is_null());
     xrcd
+}
+
+/// A counter of a type for each of some operations of a QP; NULL for others.
+unsafe fn counters(
+    opened: &Opened,
+    qp: *mut ibv_qp,
+    (kind, operations): (u32, u32),
+) -> Vec<*mut ibv_comp_cntr> {
+    (0..6)
+        .map(|bit| {
+            if operations >> bit & 1 == 0 {
+                return ptr::null_mut();
+            }
+            let mut attr = ibv_comp_cntr_init_attr { comp_mask: 0, type_: kind, flags: 0 };
+            let mut what = ibv_qp_attach_comp_cntr_attr { comp_mask: 0, op_mask: 1 << bit };
+            // SAFETY: a live context and a live QP.
+            unsafe {
+                let counter = ibv_create_comp_cntr(opened.get(), &raw mut attr);
+                assert!(!counter.is_null());
+                assert_eq!(ibv_qp_attach_comp_cntr(qp, counter, &raw mut what), 0);
+                counter
+            }
+        })
+        .collect()
 }
 
 /// An SRQ, of XRC in a domain.
@@ -494,6 +562,7 @@ pub(super) const SET_WORD: u64 = 8;
 pub(super) const STATE: u64 = 9;
 pub(super) const EVENTS: u64 = 10;
 pub(super) const HAMMER: u64 = 11;
+pub(super) const COUNTS: u64 = 12;
 
 /// The other end of a connection.
 pub(super) enum Far {
