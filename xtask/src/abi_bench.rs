@@ -16,6 +16,7 @@ use crate::vm::{Suite, Vm, chroot};
 /// What `cargo xtask bench` can do.
 const USAGE: &str = "\
 usage: cargo xtask bench control [--lib FILE] [--rounds N] [--turns N] [--no-vm]
+       cargo xtask bench urxe ..., the device inside the library
 
   compares Debian's libibverbs 65 with FILE (the release build): instructions of dlopen and of the
   first list without a device, sizes, and on rxe in a virtual machine system calls and times of

@@ -42,7 +42,8 @@ compile() {
 if [ -n "$1" ]; then
     compile "$1"
 else
-    find . \( -path ./abis -o -path ./urxe \) -prune -o -name '*.c' -printf '%P\0' | xargs -0 -n1 -P2 sh "$0"
+    find . \( -path ./abis -o -path ./urxe -o -path ./bench/urxe \) -prune -o -name '*.c' -printf '%P\0' |
+        xargs -0 -n1 -P2 sh "$0"
 fi
 "#;
 

@@ -56,7 +56,7 @@ const PAIRS: &[Pair] = &[
 ];
 
 /// The fields of the last row of numbers that perftest prints.
-fn last_row(output: &str) -> Option<Vec<&str>> {
+pub(crate) fn last_row(output: &str) -> Option<Vec<&str>> {
     let mut rows = output.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let is_number = |text: &&str| text.parse::<f64>().is_ok();
     rows.rfind(|row| row.len() > 4 && row.iter().all(is_number))
@@ -169,7 +169,7 @@ fn end(mut child: Child) -> Result<std::process::Output> {
 }
 
 /// Whether a process listens on a TCP port.
-fn listens(port: u16) -> bool {
+pub(crate) fn listens(port: u16) -> bool {
     /// `TCP_LISTEN`, as /proc shows it.
     const LISTEN: &str = "0A";
     let port = format!(":{port:04X}");

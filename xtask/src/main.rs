@@ -37,6 +37,7 @@ usage: cargo xtask TASK
   symbols [FILE]  compare the library's exports with the wanted ones
   dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
   bench control   system calls, times and instructions beside those of upstream's library
+  bench urxe      the device inside the library beside UCX, libfabric and the machine's limits
   urxe      tests and programs on the device inside the library; `cargo xtask urxe` says more
   vm        RDMA devices of real Debian kernels in a virtual machine; `cargo xtask vm` says more
 ";
@@ -64,7 +65,10 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "fuzz" => report(fuzz::run(seconds(rest)?)),
         "urxe" => urxe::main(rest),
         "vm" => vm::cli::run(rest),
-        "bench" => abi_bench::main(rest),
+        "bench" => match rest.split_first() {
+            Some((what, rest)) if what == "urxe" => urxe::bench::main(rest),
+            _ => abi_bench::main(rest),
+        },
         "exports" => report(matrix::generate()),
         "symbols" => report(symbols::check(&library(rest)?)),
         "dropin" => {

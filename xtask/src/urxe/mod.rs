@@ -1,6 +1,7 @@
 //! The device inside the library: real programs and upstream's tests on it, in the root file system
 //! of a Debian release and on this machine's kernel, which needs no RDMA for that.
 
+pub(crate) mod bench;
 pub(crate) mod matrix;
 pub(crate) mod programs;
 pub(crate) mod suite;
