@@ -98,7 +98,7 @@ mod tests {
     use crate::provider_api::context::uninit;
     use crate::sys::errno::Errno;
     use crate::verbs::testing::Fake;
-    use crate::verbs::{ah, cq, device, mr, pd, qp, srq};
+    use crate::verbs::{ah, comp_cntr, cq, device, dmah, mr, pd, qp, srq};
 
     /// Tears a context down, but keeps its memory, which could be that of another test's otherwise.
     fn close(fake: Fake) {
@@ -147,6 +147,8 @@ mod tests {
         let mut ah = ibv_ah { context, ..ibv_ah::zeroed() };
         let mut mr = verbs_mr::zeroed();
         mr.ibv_mr.context = context;
+        let mut dmah = ibv_dmah { context };
+        let mut counter = ibv_comp_cntr { context, ..ibv_comp_cntr::zeroed() };
         let mut destroy_all = || {
             // SAFETY: live objects; that of their context is what is tested.
             unsafe {
@@ -157,13 +159,15 @@ mod tests {
                     srq::ibv_destroy_srq(&raw mut srq),
                     ah::ibv_destroy_ah(&raw mut ah),
                     mr::ibv_dereg_mr((&raw mut mr).cast()),
+                    dmah::ibv_dealloc_dmah(&raw mut dmah),
+                    comp_cntr::ibv_destroy_comp_cntr(&raw mut counter),
                 ]
             }
         };
         fake.answer(libc::EBUSY);
-        assert_eq!(destroy_all(), [libc::EBUSY; 6]);
+        assert_eq!(destroy_all(), [libc::EBUSY; 8]);
         close(fake);
-        assert_eq!(destroy_all(), [libc::EBADF; 6]);
+        assert_eq!(destroy_all(), [libc::EBADF; 8]);
         assert_eq!(Errno::last(), Errno(libc::EBADF));
         // SAFETY: a closed context, which is told by its address.
         assert_eq!(unsafe { device::ibv_close_device(context) }, libc::EBADF);

@@ -12,7 +12,7 @@ use crate::verbs::refuse;
 /// Allocates `size` bytes as the provider of the PD thinks fit and stores the buffer's handle in
 /// `buf`. Returns its address; NULL with `errno` on failure. The PD must outlive the buffer.
 /// `ibv_alloc_buf(3)`
-unsafe extern "C" fn ibv_alloc_buf(
+pub(super) unsafe extern "C" fn ibv_alloc_buf(
     pd: *mut ibv_pd,
     size: usize,
     buf: *mut *mut ibv_buf,
@@ -31,7 +31,7 @@ unsafe fn allocate(pd: *mut ibv_pd, size: usize, buf: *mut *mut ibv_buf) -> Resu
 }
 
 /// Frees a buffer, which must not be registered any more; nothing for NULL. `ibv_free_buf(3)`
-unsafe extern "C" fn ibv_free_buf(buf: *mut ibv_buf) {
+pub(super) unsafe extern "C" fn ibv_free_buf(buf: *mut ibv_buf) {
     if !buf.is_null() {
         // SAFETY: the caller passes a buffer, whose PD still exists, and uses it no more.
         unsafe { call_op!((*(*buf).pd).context, free_buf(buf)) }
@@ -42,7 +42,7 @@ export!(ibv_free_buf @@ "IBVERBS_1.17");
 /// Returns a new descriptor of the buffer's dma-buf, closed on exec, which is the caller's to
 /// close. -1 with `errno`: ENODATA for a buffer without a dma-buf; what fcntl(2) says.
 /// `ibv_export_buf_dmabuf_fd(3)`
-unsafe extern "C" fn ibv_export_buf_dmabuf_fd(buf: *mut ibv_buf) -> c_int {
+pub(super) unsafe extern "C" fn ibv_export_buf_dmabuf_fd(buf: *mut ibv_buf) -> c_int {
     // SAFETY: the caller passes NULL or a buffer.
     unsafe { export_dmabuf(buf) }.or_minus_one()
 }

@@ -65,7 +65,7 @@ pub(crate) unsafe extern "C" fn query_port(
 
 /// Stores the speed of a port in `speed`, in units of 100 Mb/s. Returns 0 or an error number.
 /// `ibv_query_port_speed(3)`
-unsafe extern "C" fn ibv_query_port_speed(
+pub(super) unsafe extern "C" fn ibv_query_port_speed(
     context: *mut ibv_context,
     port_num: u32,
     speed: *mut u64,

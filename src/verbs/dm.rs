@@ -9,14 +9,17 @@ use crate::sys::errno::{ReturnMinusOne, ReturnPointer, from_minus_one, from_null
 
 /// Makes device memory of another context of the same device known in this one, by its handle;
 /// NULL with `errno` on failure. `ibv_import_dm(3)`
-unsafe extern "C" fn ibv_import_dm(context: *mut ibv_context, handle: u32) -> *mut ibv_dm {
+pub(super) unsafe extern "C" fn ibv_import_dm(
+    context: *mut ibv_context,
+    handle: u32,
+) -> *mut ibv_dm {
     // SAFETY: the caller passes a context.
     from_null(unsafe { call_op!(context, import_dm(context, handle)) }).or_null()
 }
 export!(ibv_import_dm @@ "IBVERBS_1.13");
 
 /// Forgets imported device memory; the kernel's object lives on. `ibv_unimport_dm(3)`
-unsafe extern "C" fn ibv_unimport_dm(dm: *mut ibv_dm) {
+pub(super) unsafe extern "C" fn ibv_unimport_dm(dm: *mut ibv_dm) {
     // SAFETY: the caller passes imported device memory and uses it no more.
     unsafe { call_op!((*dm).context, unimport_dm(dm)) }
 }
@@ -24,7 +27,7 @@ export!(ibv_unimport_dm @@ "IBVERBS_1.13");
 
 /// Returns a new dma-buf descriptor for the device memory, which the caller closes, or -1 with
 /// `errno`. `ibv_dm_export_dmabuf_fd(3)`
-unsafe extern "C" fn ibv_dm_export_dmabuf_fd(dm: *mut ibv_dm) -> c_int {
+pub(super) unsafe extern "C" fn ibv_dm_export_dmabuf_fd(dm: *mut ibv_dm) -> c_int {
     // SAFETY: the caller passes device memory.
     from_minus_one(unsafe { call_op!((*dm).context, dm_export_dmabuf_fd(dm)) }).or_minus_one()
 }

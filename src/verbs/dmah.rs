@@ -9,7 +9,7 @@ use crate::sys::errno::{ReturnPointer, from_null};
 use crate::verbs::report;
 
 /// Allocates a DMA handle; NULL with `errno` on failure. `ibv_alloc_dmah(3)`
-unsafe extern "C" fn ibv_alloc_dmah(
+pub(super) unsafe extern "C" fn ibv_alloc_dmah(
     context: *mut ibv_context,
     attr: *mut ibv_dmah_init_attr,
 ) -> *mut ibv_dmah {
@@ -19,7 +19,7 @@ unsafe extern "C" fn ibv_alloc_dmah(
 export!(ibv_alloc_dmah @@ "IBVERBS_1.15");
 
 /// Frees a DMA handle. Returns 0 or an error number. `ibv_dealloc_dmah(3)`
-unsafe extern "C" fn ibv_dealloc_dmah(dmah: *mut ibv_dmah) -> c_int {
+pub(crate) unsafe extern "C" fn ibv_dealloc_dmah(dmah: *mut ibv_dmah) -> c_int {
     // SAFETY: the caller passes a DMA handle and uses it no more.
     report(unsafe { end_op!((*dmah).context, dealloc_dmah(dmah)) })
 }

@@ -13,7 +13,7 @@ pub(crate) mod context_slots;
 pub(crate) mod cq;
 pub(crate) mod device;
 mod dm;
-mod dmah;
+pub(crate) mod dmah;
 pub(crate) mod event;
 pub(crate) mod gid;
 mod inline;

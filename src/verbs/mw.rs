@@ -23,7 +23,7 @@ use crate::verbs::{mr, refuse};
 /// * EPERM: a region of another PD than the window's;
 /// * EOPNOTSUPP: the device has no windows;
 /// * what the provider says, such as ENOMEM for a full send queue.
-unsafe extern "C" fn ibv_bind_mw(
+pub(super) unsafe extern "C" fn ibv_bind_mw(
     qp: *mut ibv_qp,
     mw: *mut ibv_mw,
     mw_bind: *mut ibv_mw_bind,

@@ -34,14 +34,17 @@ export!(ibv_dealloc_pd @@ "IBVERBS_1.1");
 
 /// Makes a PD of another context of the same device known in this one, by its handle; NULL with
 /// `errno` on failure. `ibv_import_pd(3)`
-unsafe extern "C" fn ibv_import_pd(context: *mut ibv_context, handle: u32) -> *mut ibv_pd {
+pub(super) unsafe extern "C" fn ibv_import_pd(
+    context: *mut ibv_context,
+    handle: u32,
+) -> *mut ibv_pd {
     // SAFETY: the caller passes a context.
     from_null(unsafe { call_op!(context, import_pd(context, handle)) }).or_null()
 }
 export!(ibv_import_pd @@ "IBVERBS_1.10");
 
 /// Forgets an imported PD; the kernel's object lives on. `ibv_unimport_pd(3)`
-unsafe extern "C" fn ibv_unimport_pd(pd: *mut ibv_pd) {
+pub(super) unsafe extern "C" fn ibv_unimport_pd(pd: *mut ibv_pd) {
     // SAFETY: the caller passes an imported PD and uses it no more.
     unsafe { call_op!((*pd).context, unimport_pd(pd)) }
 }

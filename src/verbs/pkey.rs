@@ -23,7 +23,7 @@ export!(ibv_query_pkey @@ "IBVERBS_1.1");
 
 /// Returns the index of a partition key (in network order) in a port's table, or -1 with `errno`
 /// when there is none before the first entry that cannot be read. `ibv_get_pkey_index(3)`
-unsafe extern "C" fn ibv_get_pkey_index(
+pub(super) unsafe extern "C" fn ibv_get_pkey_index(
     context: *mut ibv_context,
     port_num: u8,
     pkey: __be16,

@@ -75,7 +75,7 @@ export!(ibv_destroy_qp @@ "IBVERBS_1.1");
 /// Whether data of an opcode arrives in order: 1 if all of a message does, else 0; with
 /// `IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS` the bits of `enum ibv_query_qp_data_in_order_caps`. 0
 /// for flags of the future. `ibv_query_qp_data_in_order(3)`
-unsafe extern "C" fn ibv_query_qp_data_in_order(
+pub(super) unsafe extern "C" fn ibv_query_qp_data_in_order(
     qp: *mut ibv_qp,
     opcode: ibv_wr_opcode,
     flags: u32,
@@ -111,7 +111,7 @@ fn data_in_order(flags: u32, of_device: impl FnOnce() -> c_int) -> c_int {
 
 /// Sets the options for enhanced connection establishment, and stores those accepted. Returns 0 or
 /// an error number, EOPNOTSUPP for options of no vendor. `ibv_set_ece(3)`
-unsafe extern "C" fn ibv_set_ece(qp: *mut ibv_qp, ece: *mut ibv_ece) -> c_int {
+pub(super) unsafe extern "C" fn ibv_set_ece(qp: *mut ibv_qp, ece: *mut ibv_ece) -> c_int {
     // SAFETY: the caller passes a QP and options.
     unsafe {
         if (*ece).vendor_id == 0 {
@@ -124,7 +124,7 @@ export!(ibv_set_ece @@ "IBVERBS_1.10");
 
 /// Stores the options for enhanced connection establishment. Returns 0 or an error number.
 /// `ibv_query_ece(3)`
-unsafe extern "C" fn ibv_query_ece(qp: *mut ibv_qp, ece: *mut ibv_ece) -> c_int {
+pub(super) unsafe extern "C" fn ibv_query_ece(qp: *mut ibv_qp, ece: *mut ibv_ece) -> c_int {
     // SAFETY: the caller passes a QP and room for the options.
     report(unsafe { call_op!((*qp).context, query_ece(qp, ece)) })
 }
@@ -132,7 +132,7 @@ export!(ibv_query_ece @@ "IBVERBS_1.10");
 
 /// The extended part of a QP that was created for the extended posting interface; NULL with `errno`
 /// EINVAL for others. `ibv_qp_to_qp_ex(3)`
-unsafe extern "C" fn ibv_qp_to_qp_ex(qp: *mut ibv_qp) -> *mut ibv_qp_ex {
+pub(super) unsafe extern "C" fn ibv_qp_to_qp_ex(qp: *mut ibv_qp) -> *mut ibv_qp_ex {
     // SAFETY: the caller passes a QP.
     let comp_mask = unsafe { cmd::comp_mask(qp) };
     if comp_mask & VERBS_QP_EX != 0 { Ok(qp.cast()) } else { Err(Errno::EINVAL) }.or_null()

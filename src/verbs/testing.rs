@@ -140,6 +140,11 @@ pub(crate) fn object<T>() -> *mut T {
     object.cast()
 }
 
+/// What an operation that the test wrote itself returns if that is an int.
+pub(crate) fn status() -> c_int {
+    STATUS.get()
+}
+
 /// Notes a call from an operation that the test wrote itself.
 pub(crate) fn record(name: &'static str, arguments: Vec<u64>) {
     CALLS.with_borrow_mut(|calls| calls.push(Call(name, arguments)));

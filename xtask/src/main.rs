@@ -10,6 +10,7 @@ mod error;
 mod fuzz;
 mod headers;
 mod installed;
+mod man;
 mod matrix;
 mod packages;
 mod paths;

@@ -143,7 +143,15 @@ fn other_errors_leave_the_results_alone() {
         assert_eq!(ibv_query_gid_type(context.get(), 1, 3, &mut gid_type), -1);
     }
     assert_eq!((raw(&gid), gid_type), ([0xee; 16], 9));
-    assert_eq!(query_ex(&context, 1, 300).0, libc::EINVAL);
+    for errno in [libc::EINVAL, libc::EIO] {
+        fake::answer(move |_| Reply::Fail(errno));
+        assert_eq!(query_ex(&context, 1, 300).0, errno);
+        let mut entry = ibv_gid_entry::zeroed();
+        let size = size_of_val(&entry);
+        // SAFETY: a live context and room for the results.
+        let count = unsafe { _ibv_query_gid_table(context.get(), &mut entry, 1, 0, size) };
+        assert_eq!(count, -(errno as isize));
+    }
 }
 
 #[test]

@@ -8,6 +8,8 @@
 
 mod context;
 mod cq;
+#[cfg(test)]
+mod errnos;
 mod flow;
 mod memory;
 mod poll;

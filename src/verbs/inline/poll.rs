@@ -10,7 +10,10 @@ use crate::verbs::inline::unsupported;
 
 /// Begins to read: goes to the first completion. Returns 0, ENOENT when there is none, or another
 /// error number.
-unsafe extern "C" fn ibv_start_poll(cq: *mut ibv_cq_ex, attr: *mut ibv_poll_cq_attr) -> c_int {
+pub(super) unsafe extern "C" fn ibv_start_poll(
+    cq: *mut ibv_cq_ex,
+    attr: *mut ibv_poll_cq_attr,
+) -> c_int {
     // SAFETY: the caller passes an extended CQ and attributes.
     unsafe {
         match (*cq).start_poll {
@@ -22,7 +25,7 @@ unsafe extern "C" fn ibv_start_poll(cq: *mut ibv_cq_ex, attr: *mut ibv_poll_cq_a
 export!(ibv_start_poll @@ "IBVERBS_RS_1.0");
 
 /// Goes to the next completion. Returns 0, ENOENT when there is none, or another error number.
-unsafe extern "C" fn ibv_next_poll(cq: *mut ibv_cq_ex) -> c_int {
+pub(super) unsafe extern "C" fn ibv_next_poll(cq: *mut ibv_cq_ex) -> c_int {
     // SAFETY: the caller passes an extended CQ between begin and end.
     unsafe {
         match (*cq).next_poll {
@@ -34,7 +37,7 @@ unsafe extern "C" fn ibv_next_poll(cq: *mut ibv_cq_ex) -> c_int {
 export!(ibv_next_poll @@ "IBVERBS_RS_1.0");
 
 /// Ends reading.
-unsafe extern "C" fn ibv_end_poll(cq: *mut ibv_cq_ex) {
+pub(super) unsafe extern "C" fn ibv_end_poll(cq: *mut ibv_cq_ex) {
     // SAFETY: the caller passes an extended CQ between begin and end.
     unsafe {
         if let Some(end_poll) = (*cq).end_poll {
@@ -105,7 +108,10 @@ readers! {
 }
 
 /// Stores the tag and the private data of a matched message.
-unsafe extern "C" fn ibv_wc_read_tm_info(cq: *mut ibv_cq_ex, tm_info: *mut ibv_wc_tm_info) {
+pub(super) unsafe extern "C" fn ibv_wc_read_tm_info(
+    cq: *mut ibv_cq_ex,
+    tm_info: *mut ibv_wc_tm_info,
+) {
     // SAFETY: the caller passes an extended CQ between begin and end, and room for the data.
     unsafe {
         match (*cq).read_tm_info {

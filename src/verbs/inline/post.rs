@@ -27,7 +27,7 @@ fn missing(qp: *mut ibv_qp_ex, name: &str) {
 }
 
 /// Begins a series of requests.
-unsafe extern "C" fn ibv_wr_start(qp: *mut ibv_qp_ex) {
+pub(super) unsafe extern "C" fn ibv_wr_start(qp: *mut ibv_qp_ex) {
     FAILED.set(ptr::null_mut());
     // SAFETY: the caller passes an extended QP.
     unsafe {
@@ -41,7 +41,7 @@ export!(ibv_wr_start @@ "IBVERBS_RS_1.0");
 
 /// Ends a series of requests and posts it. Returns 0, or an error number if any of them was bad, and
 /// posts nothing then.
-unsafe extern "C" fn ibv_wr_complete(qp: *mut ibv_qp_ex) -> c_int {
+pub(super) unsafe extern "C" fn ibv_wr_complete(qp: *mut ibv_qp_ex) -> c_int {
     let failed = FAILED.replace(ptr::null_mut()) == qp;
     // SAFETY: the caller passes an extended QP after the begin.
     unsafe {
@@ -59,7 +59,7 @@ unsafe extern "C" fn ibv_wr_complete(qp: *mut ibv_qp_ex) -> c_int {
 export!(ibv_wr_complete @@ "IBVERBS_RS_1.0");
 
 /// Ends a series of requests and forgets it.
-unsafe extern "C" fn ibv_wr_abort(qp: *mut ibv_qp_ex) {
+pub(super) unsafe extern "C" fn ibv_wr_abort(qp: *mut ibv_qp_ex) {
     FAILED.set(ptr::null_mut());
     // SAFETY: the caller passes an extended QP after the begin.
     unsafe {

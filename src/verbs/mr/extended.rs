@@ -30,7 +30,7 @@ export!(ibv_reg_mr_ex @@ "IBVERBS_1.15");
 /// Registers a part of a buffer from `ibv_alloc_buf`: `length` bytes at `addr`. NULL with `errno`
 /// on failure, EINVAL if the buffer is of another PD or the part not inside of it.
 /// `ibv_reg_buf_mr(3)`
-unsafe extern "C" fn ibv_reg_buf_mr(
+pub(in crate::verbs) unsafe extern "C" fn ibv_reg_buf_mr(
     pd: *mut ibv_pd,
     buf: *mut ibv_buf,
     addr: *mut c_void,

@@ -1,7 +1,7 @@
 //! Memory regions.
 
 mod device_address;
-mod extended;
+pub(super) mod extended;
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -75,7 +75,7 @@ unsafe fn register(
 
 /// Registers `length` bytes of a dma-buf, from `offset` on, which the device knows by the address
 /// `iova`; NULL with `errno` on failure. `ibv_reg_dmabuf_mr(3)`
-unsafe extern "C" fn ibv_reg_dmabuf_mr(
+pub(in crate::verbs) unsafe extern "C" fn ibv_reg_dmabuf_mr(
     pd: *mut ibv_pd,
     offset: u64,
     length: usize,
@@ -169,7 +169,7 @@ unsafe fn fill_in(
 
 /// Changes memory, PD or access of a region, as `flags` say. Returns 0 or a code of
 /// `enum ibv_rereg_mr_err_code`, with `errno`. `ibv_rereg_mr(3)`
-unsafe extern "C" fn ibv_rereg_mr(
+pub(in crate::verbs) unsafe extern "C" fn ibv_rereg_mr(
     mr: *mut ibv_mr,
     flags: c_int,
     pd: *mut ibv_pd,
@@ -304,14 +304,17 @@ export!(ibv_dereg_mr @@ "IBVERBS_1.1");
 
 /// Makes a region of another context of the same device known in this PD, by its handle; NULL with
 /// `errno` on failure. `ibv_import_mr(3)`
-unsafe extern "C" fn ibv_import_mr(pd: *mut ibv_pd, handle: u32) -> *mut ibv_mr {
+pub(in crate::verbs) unsafe extern "C" fn ibv_import_mr(
+    pd: *mut ibv_pd,
+    handle: u32,
+) -> *mut ibv_mr {
     // SAFETY: the caller passes a PD.
     from_null(unsafe { call_op!((*pd).context, import_mr(pd, handle)) }).or_null()
 }
 export!(ibv_import_mr @@ "IBVERBS_1.10");
 
 /// Forgets an imported region; the kernel's object lives on. `ibv_unimport_mr(3)`
-unsafe extern "C" fn ibv_unimport_mr(mr: *mut ibv_mr) {
+pub(in crate::verbs) unsafe extern "C" fn ibv_unimport_mr(mr: *mut ibv_mr) {
     // SAFETY: the caller passes an imported region and uses it no more.
     unsafe { call_op!((*mr).context, unimport_mr(mr)) }
 }

@@ -10,8 +10,8 @@ use crate::vm::Suite;
 use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
 use crate::{
-    abi_bench, abi_plugins, abi_suite, dropin, fuzz, headers, installed, matrix, packages, paths,
-    symbols, tools, urxe, vm,
+    abi_bench, abi_plugins, abi_suite, dropin, fuzz, headers, installed, man, matrix, packages,
+    paths, symbols, tools, urxe, vm,
 };
 
 /// All steps, in the order in which they run.
@@ -32,6 +32,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "size", needs: &["binutils"], class: Class::Quick, run: size },
     Step { name: "exports", needs: &["binutils"], class: Class::Quick, run: exports },
     Step { name: "exports and their tests", needs: &[], class: Class::Quick, run: exports_table },
+    Step { name: "man pages", needs: &["mandoc"], class: Class::Quick, run: man_pages },
     Step { name: "without a device", needs: &[], class: Class::Quick, run: without_device },
     Step { name: "abidiff", needs: ABIDIFF, class: Class::Slow, run: abidiff },
     Step {
@@ -217,6 +218,10 @@ fn trixie_suite(ctx: &Ctx) -> Result<String> {
 
 fn bookworm_suite(ctx: &Ctx) -> Result<String> {
     preloaded(Suite::Bookworm, ctx).check()
+}
+
+fn man_pages(_: &Ctx) -> Result<String> {
+    man::check()
 }
 
 fn without_device(ctx: &Ctx) -> Result<String> {
