@@ -70,6 +70,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
     packages::ensure(NEEDS)?;
     let bench = Bench::new(&library, seconds)?;
     if !counts_alone {
+        bench.compile("fabric", &["-lfabric"])?;
         times(&bench, rounds.max(1), &only)?;
     }
     println!("{}", counts::table(&bench)?);

@@ -28,8 +28,10 @@ pub(super) enum Measurement {
     Limit(&'static str, usize),
     /// A test of `ucx_perftest` over shared memory.
     Ucx(&'static str, usize),
-    /// `fi_pingpong` over libfabric's shared memory.
-    Fabric(usize),
+    /// A test of our program `fabric`, over libfabric's shared memory.
+    Fabric(&'static str, usize),
+    /// Debian's `fi_pingpong` over the same.
+    PingPong(usize),
 }
 
 /// What a value says.
@@ -57,6 +59,7 @@ impl Measurement {
         match self {
             Measurement::Perftest(test, size)
             | Measurement::Verbs(test, size, ..)
+            | Measurement::Fabric(test, size)
             | Measurement::Ucx(test, size) => match (test.ends_with("lat"), size < 4096) {
                 (true, _) => Unit::Microseconds,
                 (false, true) => Unit::MillionsPerSecond,
@@ -65,7 +68,7 @@ impl Measurement {
             Measurement::Limit("hand-over" | "payload" | "vm-call", _) => Unit::Microseconds,
             Measurement::Limit("ring", _) => Unit::MillionsPerSecond,
             Measurement::Limit(..) => Unit::GigabytesPerSecond,
-            Measurement::Fabric(_) => Unit::Microseconds,
+            Measurement::PingPong(_) => Unit::Microseconds,
         }
     }
 
@@ -78,7 +81,8 @@ impl Measurement {
             }
             Measurement::Limit(test, size) => own(bench, "limits", &[test, &size.to_string()]),
             Measurement::Ucx(test, size) => ucx(bench, test, size, self.unit()),
-            Measurement::Fabric(size) => fabric(bench, size),
+            Measurement::Fabric(test, size) => own(bench, "fabric", &[test, &size.to_string()]),
+            Measurement::PingPong(size) => ping_pong(bench, size),
         }
     }
 }
@@ -230,7 +234,7 @@ fn ucx_value(output: &str, unit: Unit) -> Option<f64> {
     })
 }
 
-fn fabric(bench: &Bench, size: usize) -> Result<f64> {
+fn ping_pong(bench: &Bench, size: usize) -> Result<f64> {
     let count = match size {
         ..4096 => "100000",
         4096..1_048_576 => "10000",
@@ -242,11 +246,11 @@ fn fabric(bench: &Bench, size: usize) -> Result<f64> {
     let server = [&common[..], &["-B", &port_text]].concat();
     let client = [&common[..], &["-P", &port_text, "127.0.0.1"]].concat();
     let output = pair(bench, port, |cmd| cmd, &server, &client)?;
-    fabric_value(&output).ok_or_else(|| unreadable("fi_pingpong", &output))
+    ping_pong_value(&output).ok_or_else(|| unreadable("fi_pingpong", &output))
 }
 
 /// The column `usec/xfer` of the last row.
-fn fabric_value(output: &str) -> Option<f64> {
+fn ping_pong_value(output: &str) -> Option<f64> {
     let row: Vec<&str> = output.lines().last()?.split_whitespace().collect();
     if row.len() == 8 { row[6].parse().ok() } else { None }
 }
@@ -324,7 +328,7 @@ impl Samples {
 
 #[cfg(test)]
 mod tests {
-    use super::{Measurement, Samples, Summary, Unit, fabric_value, perftest_value, ucx_value};
+    use super::{Measurement, Samples, Summary, Unit, perftest_value, ping_pong_value, ucx_value};
 
     #[test]
     fn values_of_perftest() {
@@ -350,11 +354,11 @@ mod tests {
     }
 
     #[test]
-    fn value_of_libfabric() {
+    fn value_of_fi_pingpong() {
         let output = "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n\
                       8       100k    =100k    1.5m        0.06s     28.79       0.28       3.60\n";
-        assert_eq!(fabric_value(output), Some(0.28));
-        assert_eq!(fabric_value("error"), None);
+        assert_eq!(ping_pong_value(output), Some(0.28));
+        assert_eq!(ping_pong_value("error"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The rows of the table: what is compared with what, and what is to be reached.
 
 use super::measure::{Measurement, Samples, Unit};
-use Measurement::{Fabric, Limit, Perftest, Ucx, Verbs};
+use Measurement::{Fabric, Limit, Perftest, PingPong, Ucx, Verbs};
 
 /// A row.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) fn rows() -> Vec<Row> {
     let tag = Ucx("tag_lat", 8);
     row(
         Verbs("send-lat", 8, "ordinary", "one"),
-        &[tag, Fabric(8), Limit("hand-over", 0)],
+        &[tag, Fabric("tag-lat", 8), Limit("hand-over", 0)],
         one(1.0, tag),
     );
     let call_and_hand_over = vec![Limit("vm-call", 8), Limit("hand-over", 0)];
@@ -66,7 +66,12 @@ pub(super) fn rows() -> Vec<Row> {
                 row(Verbs(test, size, "buf", post), &[limit, Ucx(ucx, size)], one(0.9, limit));
             }
         }
-        row(Verbs("send-bw", 8, "ordinary", post), &[Ucx("tag_bw", 8)], one(1.0, Ucx("tag_bw", 8)));
+        let fabric = Fabric("tag-bw", 8);
+        row(
+            Verbs("send-bw", 8, "ordinary", post),
+            &[fabric, Ucx("tag_bw", 8), Limit("ring", 8)],
+            vec![Goal::Ratio(1.0, vec![fabric]), Goal::Number(11.0)],
+        );
         row(
             Verbs("write-bw", 8, "buf", post),
             &[Ucx("ucp_put_bw", 8), Limit("ring", 8)],
@@ -77,7 +82,7 @@ pub(super) fn rows() -> Vec<Row> {
     for size in [8, KIB64, MIB] {
         row(
             Perftest("ib_send_lat", size),
-            &[Ucx("tag_lat", size), Fabric(size)],
+            &[Ucx("tag_lat", size), PingPong(size)],
             if size == 8 { one(1.0, tag) } else { Vec::new() },
         );
         let floor = if size == 8 { call_and_hand_over.clone() } else { Vec::new() };
@@ -190,7 +195,8 @@ fn title(of: Measurement) -> String {
         Limit("hand-over", _) => "hand-over".to_owned(),
         Limit(test, size) => format!("{test} {}", bytes(size)),
         Ucx(test, size) => format!("UCX {} {}", test.trim_start_matches("ucp_"), bytes(size)),
-        Fabric(size) => format!("libfabric {}", bytes(size)),
+        Fabric(test, size) => format!("libfabric {test} {}", bytes(size)),
+        PingPong(size) => format!("fi_pingpong {}", bytes(size)),
     }
 }
 
@@ -234,7 +240,7 @@ mod tests {
         };
         assert!(reached(time, 3.0) && !reached(time, 3.1));
         assert!(reached(rate, 3.0) && !reached(rate, 2.9));
-        let unknown = Goal::Ratio(1.0, vec![Measurement::Fabric(8)]);
+        let unknown = Goal::Ratio(1.0, vec![Measurement::PingPong(8)]);
         assert_eq!(unknown.verdict(1.0, time.unit(), &samples), None);
     }
 
