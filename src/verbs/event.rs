@@ -11,6 +11,7 @@ use crate::abi::*;
 use crate::provider_api::call_op;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne};
 use crate::uapi::*;
+use crate::urxe;
 
 /// Waits for the next asynchronous event and stores it in `event`. Each event must be acknowledged.
 /// Returns 0, or -1 with `errno`: EAGAIN without an event on a descriptor that does not block,
@@ -27,7 +28,10 @@ export!(ibv_get_async_event @@ "IBVERBS_1.1");
 unsafe fn get(context: *mut ibv_context, event: *mut ibv_async_event) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe {
-        let new: ib_uverbs_async_event_desc = read_event((*context).async_fd)?;
+        let new: ib_uverbs_async_event_desc = match urxe::device::events::next(context) {
+            Some(event) => event?,
+            None => read_event((*context).async_fd)?,
+        };
         (*event).element = element(&new);
         (*event).event_type = new.event_type;
         call_op!(context, async_event(context, event));
@@ -128,7 +132,7 @@ export!(ibv_ack_async_event @@ "IBVERBS_1.1");
 /// # Errors
 ///
 /// What read(2) says; EIO for half an event or none, after which there will be no more.
-pub(super) fn read_event<Event: Plain>(fd: c_int) -> Result<Event> {
+pub(crate) fn read_event<Event: Plain>(fd: c_int) -> Result<Event> {
     let mut event = MaybeUninit::<Event>::uninit();
     // SAFETY: there is room for so many bytes.
     let got = unsafe { libc::read(fd, event.as_mut_ptr().cast(), size_of::<Event>()) };

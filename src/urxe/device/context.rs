@@ -12,12 +12,13 @@ use crate::provider_api::{extended, set_ops};
 use crate::sys::errno::Result;
 use crate::uapi::RDMA_DRIVER_UNKNOWN;
 use crate::urxe::device::events::{self, Events};
-use crate::urxe::device::interface::Interface;
+use crate::urxe::device::interface;
 use crate::urxe::device::ops;
 use crate::urxe::device::port::{PORT, Port};
 use crate::urxe::device::provider::Device;
 use crate::urxe::device::{import, settings, watch};
-use crate::urxe::host::{self, Host, event_file};
+use crate::urxe::explain;
+use crate::urxe::host::{self, Host};
 use crate::urxe::limits;
 
 /// An open device.
@@ -68,11 +69,20 @@ impl Context {
     ///
     /// `public` must be the live `device`.
     pub(super) unsafe fn open(public: *mut ibv_device, device: &Device) -> Result<Box<Context>> {
+        // First, so that no change is missed.
+        let changes = watch::changes();
         let interface = device.interface()?;
         let index = interface.index;
+        let changes = changes
+            .inspect(|socket| watch::only(socket, index))
+            .inspect_err(|errno| {
+                let error = std::io::Error::from_raw_os_error(errno.0);
+                explain!("urxe: no events of ports and GIDs: {error}");
+            })
+            .ok();
         let host = host::host()?;
         let description = import::descriptor(host, device.number())?;
-        let (number, file) = event_file::create(host)?;
+        let (events, async_fd) = Events::new(host, changes)?;
         let context = Box::new(Context {
             verbs: UnsafeCell::new(verbs_context::zeroed()),
             host,
@@ -80,7 +90,7 @@ impl Context {
             guid: device.guid(),
             interface: index,
             port: Port::new(interface, settings::link_layer(), device.number()),
-            events: Events::new(number),
+            events,
         });
         // SAFETY: a zeroed context that nobody else has.
         unsafe {
@@ -88,7 +98,7 @@ impl Context {
             init(new, NEWEST, public, -1, RDMA_DRIVER_UNKNOWN);
             set_ops(new, &ops::OPS);
             (*new).cmd_fd = description.into_raw_fd();
-            (*new).async_fd = file.into_raw_fd();
+            (*new).async_fd = async_fd.into_raw_fd();
             (*new).num_comp_vectors = limits::COMP_VECTORS.cast_signed();
         }
         context.publish_addresses();
@@ -112,18 +122,29 @@ impl Context {
         header.device_count.fetch_max(self.device + 1, Ordering::Release);
     }
 
-    /// Tells the program what has changed of the network interface; nothing if it is gone.
-    pub(super) fn look_at(&self, interface: Option<&Interface>) {
-        let changes = self.port.update(interface);
+    /// Takes note of what has happened to the network interface, which becomes asynchronous events:
+    /// whether anything may have. Nothing in a child of the process that opened the device.
+    pub(super) fn refresh(&self) -> bool {
+        if !self.host.is_current() || !self.events.may_have_changed() {
+            return false;
+        }
+        let Ok(all) = interface::all() else {
+            // Later, then.
+            self.events.look_again();
+            return false;
+        };
+        let changes = self.port.update(all.iter().find(|it| it.index == self.interface));
         if changes.contains(&IBV_EVENT_GID_CHANGE) {
             self.publish_addresses();
         }
         for event in changes {
             events::send(self.host.own(), self.events.number(), event, u64::from(PORT));
         }
+        true
     }
 
     /// Number of the network interface.
+    #[cfg(test)]
     pub(super) fn interface(&self) -> u32 {
         self.interface
     }
@@ -171,17 +192,13 @@ pub(crate) unsafe fn is_ours(context: *mut ibv_context) -> bool {
 
 /// The pointer that the library gets.
 pub(super) fn into_raw(context: Box<Context>) -> *mut verbs_context {
-    let context = Box::into_raw(context);
-    // SAFETY: it is there until `free_context`.
-    watch::add(unsafe { &*context });
-    context.cast()
+    Box::into_raw(context).cast()
 }
 
 /// `ibv_close_device(3)`
 pub(super) unsafe extern "C" fn free_context(context: *mut ibv_context) {
     // SAFETY: the caller passes an open context of this device for the last time.
     unsafe {
-        watch::remove(Context::of(context));
         let context = Box::from_raw(extended(context).cast::<Context>());
         events::remove(context.host, context.events.number());
         uninit(context.public());
@@ -213,6 +230,21 @@ pub(crate) mod tests {
 
         pub(crate) fn get(&self) -> *mut ibv_context {
             self.context
+        }
+
+        /// The asynchronous events that have come, none of which is to be acknowledged.
+        pub(crate) fn events(&self) -> Vec<ibv_event_type> {
+            // SAFETY: a live context and its descriptor.
+            unsafe {
+                let fd = (*self.context).async_fd;
+                let flags = libc::fcntl(fd, libc::F_GETFL);
+                libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK);
+                let next = || events::next(self.context).unwrap();
+                let all = core::iter::from_fn(|| next().ok()).map(|event| event.event_type);
+                let all = all.collect();
+                libc::fcntl(fd, libc::F_SETFL, flags);
+                all
+            }
         }
     }
 

@@ -1,30 +1,42 @@
 //! Events: how they reach the program, and how objects go away with events on their way.
 //!
-//! The descriptors that a program polls and reads are FIFOs, one for the asynchronous events of a
-//! context and one for each completion channel. Who causes an event writes it there, in this
-//! process or another one, in the form in which the kernel would: so the library reads them as
-//! those of any device. An event names its object by the address in the owner's memory.
+//! Events are read from FIFOs, one for the asynchronous events of a context and one for each
+//! completion channel. Who causes an event writes it there, in this process or another one, in the
+//! form in which the kernel would: so the library reads them as those of any device. An event names
+//! its object by the address in the owner's memory.
+//!
+//! What a program polls for asynchronous events is readable for changes of the network interface as
+//! well, which become events when it is read.
 
 use core::ffi::c_int;
 use core::fmt;
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::Relaxed;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use libc::{pthread_cond_t, pthread_mutex_t};
 
 use crate::abi::*;
 use crate::cmd::wait_for_events;
-use crate::sys::errno::{Errno, Result, from_null};
+use crate::sys::errno::{Errno, Result, from_minus_one, from_null};
 use crate::sys::mutex::Mutex;
 use crate::uapi::*;
-use crate::urxe::device::Context;
+use crate::urxe::device::{Context, watch};
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host, Peer, event_file};
 use crate::urxe::sorted::Sorted;
+use crate::verbs::event::read_event;
 
 /// The events of a context.
 pub(crate) struct Events {
-    /// Number of the file with the asynchronous ones.
+    /// Number of the file with the asynchronous ones, and the end to read from, which does not
+    /// block. The program's descriptor is an epoll(7) of this and of `changes`.
     number: u32,
+    file: OwnedFd,
+    /// Tells of changes of the network interface, see [`watch`].
+    changes: Option<OwnedFd>,
+    /// Something has changed that nobody could look at so far.
+    look_again: AtomicBool,
     /// Asynchronous and completion events that the program has read.
     asynchronous: Counts,
     completion: Counts,
@@ -52,14 +64,87 @@ impl Counts {
 }
 
 impl Events {
-    pub(super) fn new(number: u32) -> Events {
-        Events { number, asynchronous: Counts::new(), completion: Counts::new() }
+    /// The events of a new context, and the descriptor for the program. What pipes and epoll(7) fail
+    /// with.
+    pub(super) fn new(host: &Host, changes: Option<OwnedFd>) -> Result<(Events, OwnedFd)> {
+        // SAFETY: no pointers are passed.
+        let all = from_minus_one(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        // SAFETY: the descriptor is new.
+        let all = unsafe { OwnedFd::from_raw_fd(all) };
+        let (number, file) = event_file::create(host)?;
+        let result = [Some(&file), changes.as_ref()].into_iter().flatten().try_for_each(|fd| {
+            let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
+            let (all, fd) = (all.as_raw_fd(), fd.as_raw_fd());
+            // SAFETY: the descriptors are open, the event is valid.
+            unsafe {
+                from_minus_one(libc::fcntl(fd, libc::F_SETFL, libc::O_NONBLOCK))?;
+                from_minus_one(libc::epoll_ctl(all, libc::EPOLL_CTL_ADD, fd, &raw mut event))
+            }
+            .map(drop)
+        });
+        result.inspect_err(|_| event_file::remove(host, number))?;
+        let (asynchronous, completion) = (Counts::new(), Counts::new());
+        let look_again = AtomicBool::new(false);
+        Ok((Events { number, file, changes, look_again, asynchronous, completion }, all))
+    }
+
+    /// Whether something may have happened to the network interface since this was asked last.
+    pub(super) fn may_have_changed(&self) -> bool {
+        let has_message = self.changes.as_ref().is_some_and(watch::read_away);
+        self.look_again.swap(false, Relaxed) || has_message
+    }
+
+    /// Lets [`may_have_changed`](Self::may_have_changed) say so once more.
+    pub(super) fn look_again(&self) {
+        self.look_again.store(true, Relaxed);
     }
 
     /// Number of the file of the asynchronous events, which objects tell their peers.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
+}
+
+/// The next asynchronous event of a context of this device, for which it waits; nothing for a context
+/// of another one. `ibv_get_async_event(3)`
+///
+/// # Errors
+///
+/// EAGAIN without an event if the program's descriptor does not block; EINTR after a signal; ENODEV
+/// in a child of the process that opened the device.
+///
+/// # Safety
+///
+/// `context` must be an open context.
+pub(crate) unsafe fn next(context: *mut ibv_context) -> Option<Result<ib_uverbs_async_event_desc>> {
+    // SAFETY: the caller's promise.
+    let (this, fd) = unsafe { (Context::find(context)?, (*context).async_fd) };
+    Some(loop {
+        match read_event(this.events().file.as_raw_fd()) {
+            Err(Errno(libc::EAGAIN)) => {}
+            result => break result,
+        }
+        if !this.host().is_current() {
+            break Err(Errno::ENODEV);
+        }
+        if !this.refresh()
+            && let Err(errno) = wait(fd)
+        {
+            break Err(errno);
+        }
+    })
+}
+
+/// Waits until a descriptor can be read; EAGAIN if it does not block.
+fn wait(fd: c_int) -> Result<()> {
+    // SAFETY: no pointers are passed.
+    let flags = from_minus_one(unsafe { libc::fcntl(fd, libc::F_GETFL) })?;
+    if flags & libc::O_NONBLOCK != 0 {
+        return Err(Errno(libc::EAGAIN));
+    }
+    let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry.
+    from_minus_one(unsafe { libc::poll(&raw mut entry, 1, -1) }).map(drop)
 }
 
 /// Sends an asynchronous event to the context with this number of events in a process. `element` is

@@ -162,7 +162,13 @@ pub(super) unsafe extern "C" fn query_port(
 ) -> c_int {
     let checked = check(u32::from(port), "ibv_query_port");
     // SAFETY: the caller passes a context of this device and room for the attributes.
-    checked.map(|()| unsafe { *attr = Context::of(context).port().attr() }).or_number()
+    checked
+        .map(|()| unsafe {
+            let context = Context::of(context);
+            context.refresh();
+            *attr = context.port().attr();
+        })
+        .or_number()
 }
 
 /// `ibv_query_port_speed(3)`
@@ -193,6 +199,7 @@ pub(crate) unsafe fn gid_entry(
     // SAFETY: the caller's promise.
     let context = unsafe { Context::find(context) }?;
     let entry = check(port, "ibv_query_gid").and_then(|()| {
+        context.refresh();
         context.port().gid(index).ok_or_else(|| {
             let count = context.port().gid_count();
             explain!("ibv_query_gid: index {index} of a GID table of {count} entries");

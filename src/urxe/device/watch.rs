@@ -1,143 +1,21 @@
-//! Looks at the network interfaces while devices are open, and tells the programs of changes.
+//! What happens to a network interface.
 //!
-//! The kernel tells of every change by rtnetlink(7). A thread waits for that, asleep, and compares
-//! the interfaces of the open devices with what was known. There is one per process, from the first
-//! open device to the last one; without it (RLIMIT_NPROC) no such events come.
+//! The kernel tells of every change by rtnetlink(7). Each context has a socket for that, which is
+//! looked at when the program waits for asynchronous events, and when it asks about the port: no
+//! thread is needed, and nobody waits for a program that does neither.
 
-use core::ffi::c_int;
-use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::thread::JoinHandle;
+
+use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter};
 
 use crate::sys::errno::{Errno, Result, from_minus_one};
-use crate::sys::mutex::Mutex;
-use crate::urxe::device::Context;
-use crate::urxe::device::interface::{self, Interface};
-use crate::urxe::explain;
-use crate::urxe::host::Host;
 
-/// The open devices of a process.
-struct Watch {
-    host: *const Host,
-    state: Mutex<State>,
-}
+/// Where a message of rtnetlink has the number of its interface: behind `nlmsghdr`, in `ifinfomsg`
+/// and in `ifaddrmsg`.
+const INDEX: u32 = 16 + 4;
 
-struct State {
-    contexts: Vec<Watched>,
-    thread: Option<Thread>,
-}
-
-/// A context that is open: it is taken out of the list before it goes away.
-struct Watched(*const Context);
-
-// SAFETY: a context may be used by all threads.
-unsafe impl Send for Watched {}
-
-struct Thread {
-    /// An eventfd(2); written, it ends the thread.
-    stop: OwnedFd,
-    handle: JoinHandle<()>,
-}
-
-/// The one of this process; a child process makes its own.
-static CURRENT: AtomicPtr<Watch> = AtomicPtr::new(ptr::null_mut());
-
-/// Watches the interface of a context, which must be [removed](remove) before it goes away.
-pub(super) fn add(context: &Context) {
-    let Some(watch) = current(context.host()) else { return };
-    let mut state = watch.state.lock();
-    state.contexts.push(Watched(context));
-    if state.thread.is_none() {
-        state.thread = start(watch)
-            .inspect_err(|errno| {
-                let error = std::io::Error::from_raw_os_error(errno.0);
-                explain!("urxe: no events of ports and GIDs: {error}");
-            })
-            .ok();
-    }
-}
-
-/// Watches the interface of a context no more.
-pub(super) fn remove(context: &Context) {
-    // In a child process there is nothing to remove.
-    if !context.host().is_current() {
-        return;
-    }
-    let Some(watch) = current(context.host()) else { return };
-    let unused = {
-        let mut state = watch.state.lock();
-        state.contexts.retain(|watched| !ptr::eq(watched.0, context));
-        if state.contexts.is_empty() { state.thread.take() } else { None }
-    };
-    if let Some(thread) = unused {
-        let one = 1_u64.to_ne_bytes();
-        // SAFETY: the buffer is valid; an eventfd takes it.
-        unsafe { libc::write(thread.stop.as_raw_fd(), one.as_ptr().cast(), one.len()) };
-        // It ends in any case.
-        let _ = thread.handle.join();
-    }
-}
-
-/// The watch of this process.
-fn current(host: &Host) -> Option<&'static Watch> {
-    let known = CURRENT.load(Ordering::Acquire);
-    // SAFETY: a watch is never freed.
-    if let Some(watch) = unsafe { known.as_ref() }
-        && ptr::eq(watch.host, host)
-    {
-        return Some(watch);
-    }
-    let state = State { contexts: Vec::new(), thread: None };
-    let new = Box::into_raw(Box::new(Watch { host, state: Mutex::new(state) }));
-    let swap = CURRENT.compare_exchange(known, new, Ordering::AcqRel, Ordering::Acquire);
-    let watch = match swap {
-        Ok(_) => new,
-        Err(first) => {
-            // SAFETY: another thread was first, and nobody has seen this one.
-            drop(unsafe { Box::from_raw(new) });
-            first
-        }
-    };
-    // SAFETY: a watch is never freed.
-    unsafe { watch.as_ref() }
-}
-
-/// Starts the thread.
-fn start(watch: &'static Watch) -> Result<Thread> {
-    let changes = changes()?;
-    // SAFETY: no pointers are passed.
-    let stop = from_minus_one(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) })?;
-    // SAFETY: the descriptor is new.
-    let stop = unsafe { OwnedFd::from_raw_fd(stop) };
-    let end = stop.try_clone().map_err(|_| Errno::last())?;
-    let state = &watch.state;
-    let handle = without_signals(|| {
-        std::thread::Builder::new()
-            .name("urxe-ports".to_owned())
-            .stack_size(128 * 1024)
-            .spawn(move || run(state, &changes, &end))
-    });
-    let handle = handle.map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
-    Ok(Thread { stop, handle })
-}
-
-/// Runs `f` with all signals blocked, so that a thread which it starts gets none of the program's.
-fn without_signals<T>(f: impl FnOnce() -> T) -> T {
-    // SAFETY: plain data, which is filled in.
-    unsafe {
-        let mut all: libc::sigset_t = core::mem::zeroed();
-        let mut before: libc::sigset_t = core::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, &raw mut before);
-        let value = f();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
-        value
-    }
-}
-
-/// A socket that becomes readable when an interface or an address changes.
-fn changes() -> Result<OwnedFd> {
+/// A socket that becomes readable when an interface or an IPv4 address changes.
+pub(super) fn changes() -> Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: no pointers are passed.
     let fd = from_minus_one(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
@@ -153,46 +31,44 @@ fn changes() -> Result<OwnedFd> {
     Ok(fd)
 }
 
-/// What the thread does.
-fn run(state: &Mutex<State>, changes: &OwnedFd, stop: &OwnedFd) {
-    // What changed before the socket was there.
-    look(state);
-    loop {
-        let entry =
-            |fd: &OwnedFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let mut entries = [entry(changes), entry(stop)];
-        // SAFETY: so many entries are passed.
-        let ready = unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, -1) };
-        if entries[1].revents != 0 || (ready < 0 && Errno::last() != Errno(libc::EINTR)) {
-            return;
-        }
-        if entries[0].revents != 0 {
-            read_away(changes.as_raw_fd());
-            look(state);
-        }
+/// Lets a socket of [`changes`] take the messages about one interface alone, so that others do not
+/// wake the program. Without that (a kernel without socket filters) it is woken for nothing.
+pub(super) fn only(socket: &OwnedFd, interface: u32) {
+    let step = |code: u32, jt, jf, k| sock_filter { code: code as u16, jt, jf, k };
+    // Loads are in network order, the messages are not.
+    let mut filter = [
+        step(BPF_LD | BPF_W | BPF_ABS, 0, 0, INDEX),
+        step(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, interface.to_be()),
+        step(BPF_RET | BPF_K, 0, 0, u32::MAX),
+        step(BPF_RET | BPF_K, 0, 0, 0),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    let length = size_of_val(&program) as libc::socklen_t;
+    // SAFETY: the program is valid for its length; the kernel copies it.
+    unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_FILTER,
+            (&raw const program).cast(),
+            length,
+        );
     }
 }
 
-/// Reads all messages; what is in them does not matter, nor whether some are lost.
-fn read_away(fd: c_int) {
-    let mut buffer = [0_u8; 8192];
+/// Reads all messages: whether there was one. What is in them does not matter, nor whether some were
+/// lost.
+pub(super) fn read_away(socket: &OwnedFd) -> bool {
+    let mut buffer = [0_u8; 1024];
+    let mut any = false;
     loop {
-        // SAFETY: there is room for so many bytes.
-        let got = unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), 0) };
-        if got <= 0 && !matches!(Errno::last(), Errno(libc::EINTR | libc::ENOBUFS)) {
-            return;
+        // SAFETY: there is room for so many bytes; the rest of a message is dropped.
+        let got =
+            unsafe { libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
+        if got < 0 && !matches!(Errno::last(), Errno(libc::EINTR | libc::ENOBUFS)) {
+            return any;
         }
-    }
-}
-
-/// Compares the interfaces of all open devices with what was known of them.
-fn look(state: &Mutex<State>) {
-    let Ok(all) = interface::all() else { return };
-    for watched in &state.lock().contexts {
-        // SAFETY: a context is removed from the list, under the lock, before it goes away.
-        let context = unsafe { &*watched.0 };
-        let is_its = |it: &&Interface| it.index == context.interface();
-        context.look_at(all.iter().find(is_its));
+        any = true;
     }
 }
 
@@ -200,50 +76,133 @@ fn look(state: &Mutex<State>) {
 mod tests {
     use super::*;
     use crate::abi::*;
+    use crate::urxe::device::Context;
     use crate::urxe::device::context::tests::Opened;
+    use crate::verbs::context::ibv_query_port;
     use crate::verbs::event::ibv_get_async_event;
+    use std::os::unix::thread::JoinHandleExt;
     use std::process::Command;
 
     /// The next event: which it is.
-    fn next(opened: &Opened) -> ibv_event_type {
+    fn next(opened: &Opened) -> Result<ibv_event_type> {
+        next_of(opened.get().expose_provenance())
+    }
+
+    /// As [`next`], by the address of the context.
+    fn next_of(context: usize) -> Result<ibv_event_type> {
         let mut event = ibv_async_event::zeroed();
+        let context = core::ptr::with_exposed_provenance_mut(context);
         // SAFETY: a live context.
-        assert_eq!(unsafe { ibv_get_async_event(opened.get(), &mut event) }, 0);
-        event.event_type
+        let status = unsafe { ibv_get_async_event(context, &mut event) };
+        if status == 0 { Ok(event.event_type) } else { Err(Errno::last()) }
     }
 
     fn ip(arguments: &str) {
         assert!(Command::new("ip").args(arguments.split(' ')).status().unwrap().success());
     }
 
-    #[test]
-    fn changes_of_the_interface_reach_the_program() {
-        // In a network of its own. Other tests may have the watching thread of this process
-        // already, in the network of the machine, so this one starts its own.
+    /// A context of the loopback interface in a network of its own; none without privileges.
+    fn in_own_network() -> Option<Opened> {
         // SAFETY: no pointers are passed.
         if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
             println!("SKIPPED: a network namespace needs privileges");
-            return;
+            return None;
         }
         ip("link set lo up");
-        let opened = Opened::new();
+        Some(Opened::new())
+    }
+
+    fn poll(opened: &Opened, timeout: i32) -> bool {
         // SAFETY: a live context.
-        let context = unsafe { Context::of(opened.get()) };
-        remove(context);
-        let contexts = vec![Watched(context)];
-        let state = Box::leak(Box::new(Mutex::new(State { contexts, thread: None })));
-        let (changes, (stop, mut end)) = (changes().unwrap(), std::io::pipe().unwrap());
-        let stop = OwnedFd::from(stop);
-        let thread = std::thread::spawn(move || run(state, &changes, &stop));
+        let fd = unsafe { (*opened.get()).async_fd };
+        let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        // SAFETY: one entry.
+        unsafe { libc::poll(&raw mut entry, 1, timeout) == 1 }
+    }
+
+    fn do_not_block(opened: &Opened) {
+        // SAFETY: a descriptor of a live context.
+        unsafe { libc::fcntl((*opened.get()).async_fd, libc::F_SETFL, libc::O_NONBLOCK) };
+    }
+
+    #[test]
+    fn changes_of_the_interface_reach_a_program_that_waits() {
+        let Some(opened) = in_own_network() else { return };
+        // SAFETY: a live context.
+        let port = unsafe { Context::of(opened.get()) }.port();
+        let context = opened.get().expose_provenance();
+        let waiter = std::thread::spawn(move || next_of(context));
+        std::thread::sleep(core::time::Duration::from_millis(50));
+        assert!(!waiter.is_finished());
         ip("link set lo down");
-        assert_eq!(next(&opened), IBV_EVENT_PORT_ERR);
-        assert!(!context.port().is_active());
+        assert_eq!(waiter.join().unwrap(), Ok(IBV_EVENT_PORT_ERR));
+        assert!(!port.is_active());
         ip("link set lo up");
-        assert_eq!(next(&opened), IBV_EVENT_PORT_ACTIVE);
+        assert_eq!(next(&opened), Ok(IBV_EVENT_PORT_ACTIVE));
         ip("addr add 192.0.2.77/32 dev lo");
         ip("addr del 127.0.0.1/8 dev lo");
-        assert_eq!(next(&opened), IBV_EVENT_GID_CHANGE);
-        std::io::Write::write_all(&mut end, b"x").unwrap();
-        thread.join().unwrap();
+        assert_eq!(next(&opened), Ok(IBV_EVENT_GID_CHANGE));
+    }
+
+    #[test]
+    fn the_descriptor_can_be_polled_and_does_not_block_if_told_so() {
+        let Some(opened) = in_own_network() else { return };
+        do_not_block(&opened);
+        while next(&opened).is_ok() {}
+        assert_eq!(next(&opened), Err(Errno(libc::EAGAIN)));
+        assert!(!poll(&opened, 0));
+        ip("link set lo down");
+        assert!(poll(&opened, 5000));
+        assert_eq!(next(&opened), Ok(IBV_EVENT_PORT_ERR));
+    }
+
+    #[test]
+    fn other_interfaces_wake_nobody() {
+        let Some(opened) = in_own_network() else { return };
+        // SAFETY: a live context.
+        let interface = unsafe { Context::of(opened.get()) }.interface();
+        let (ours, another) = (changes().unwrap(), changes().unwrap());
+        only(&ours, interface);
+        only(&another, interface + 1);
+        ip("link set lo down");
+        ip("addr add 192.0.2.78/32 dev lo");
+        assert_eq!((read_away(&ours), read_away(&another)), (true, false));
+    }
+
+    #[test]
+    fn who_asks_about_the_port_is_told_how_it_is_now() {
+        let Some(opened) = in_own_network() else { return };
+        let state = || {
+            let mut attr = ibv_port_attr::zeroed();
+            // SAFETY: a live context, and room.
+            assert_eq!(unsafe { ibv_query_port(opened.get(), 1, (&raw mut attr).cast()) }, 0);
+            attr.state
+        };
+        do_not_block(&opened);
+        while next(&opened).is_ok() {}
+        assert_eq!(state(), IBV_PORT_ACTIVE);
+        ip("link set lo down");
+        assert_eq!(state(), IBV_PORT_DOWN);
+        // The event waits, although the message has been read.
+        assert!(poll(&opened, 0));
+        assert_eq!(next(&opened), Ok(IBV_EVENT_PORT_ERR));
+    }
+
+    #[test]
+    fn a_signal_ends_the_wait() {
+        extern "C" fn nothing(_: libc::c_int) {}
+        let opened = Opened::new();
+        // SAFETY: a handler that does nothing, without SA_RESTART.
+        unsafe {
+            let mut action: libc::sigaction = core::mem::zeroed();
+            action.sa_sigaction = nothing as *const () as usize;
+            libc::sigaction(libc::SIGUSR2, &raw const action, core::ptr::null_mut());
+        }
+        let context = opened.get().expose_provenance();
+        let waiter = std::thread::spawn(move || next_of(context));
+        std::thread::sleep(core::time::Duration::from_millis(50));
+        // SAFETY: the thread has not been joined.
+        unsafe { libc::pthread_kill(waiter.as_pthread_t(), libc::SIGUSR2) };
+        assert_eq!(waiter.join().unwrap(), Err(Errno(libc::EINTR)));
     }
 }

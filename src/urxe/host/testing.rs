@@ -1,7 +1,7 @@
 //! Directories and processes for tests.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::Host;
 use super::directory::Directory;
@@ -44,6 +44,26 @@ impl Drop for Scratch {
     }
 }
 
+/// Set in a forked process of a test.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Lets panics of children be seen: what the test harness captures there nobody would show. This is
+/// done before there are any, as another thread may be about a panic of its own when a child begins.
+fn prepare_panics() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !IS_CHILD.load(Ordering::Relaxed) {
+                return usual(info);
+            }
+            let text = format!("child: {info}\n");
+            // SAFETY: the text is valid for its length.
+            unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
+        }));
+    });
+}
+
 /// A forked process of a test. It runs a closure and ends; a panic in it fails the test.
 pub(crate) struct Child {
     pid: i32,
@@ -54,15 +74,11 @@ impl Child {
     /// Forks. Other threads of the test process do not exist in the child; what they held stays
     /// held, so the closure keeps to what it made itself.
     pub(crate) fn start(body: impl FnOnce()) -> Child {
+        prepare_panics();
         // SAFETY: the child runs the closure and ends without clean-up.
         match unsafe { libc::fork() } {
             0 => {
-                // What the test harness captures here nobody would show.
-                std::panic::set_hook(Box::new(|info| {
-                    let text = format!("child: {info}\n");
-                    // SAFETY: the text is valid for its length.
-                    unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
-                }));
+                IS_CHILD.store(true, Ordering::Relaxed);
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
                 // SAFETY: ends the process.
                 unsafe { libc::_exit(i32::from(outcome.is_err())) }

@@ -229,24 +229,7 @@ impl Bench {
 
     /// Type of the asynchronous events that wait, none of which is acknowledged.
     pub(super) fn events(&self) -> Vec<ibv_event_type> {
-        use crate::uapi::ib_uverbs_async_event_desc;
-        // SAFETY: a live context.
-        let fd = unsafe { (*self.opened.get()).async_fd };
-        let mut types = Vec::new();
-        loop {
-            let mut bytes: c_int = 0;
-            // SAFETY: room for the number.
-            unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) };
-            if bytes == 0 {
-                return types;
-            }
-            let mut event = ib_uverbs_async_event_desc::zeroed();
-            let size = size_of_val(&event);
-            // SAFETY: room for so many bytes.
-            let got = unsafe { libc::read(fd, (&raw mut event).cast(), size) };
-            assert_eq!(usize::try_from(got), Ok(size));
-            types.push(event.event_type);
-        }
+        self.opened.events()
     }
 }
 

@@ -374,3 +374,24 @@ fn many_requests_in_a_row() {
         }
     }
 }
+
+/// A process whose memory peers may reach, and that offers no words for atomics, has no thread of the
+/// device, whatever its peers do.
+#[test]
+fn an_idle_process_has_no_thread() {
+    let options =
+        Options { mr_access: ALL & !IBV_ACCESS_REMOTE_ATOMIC, ..Options::new(IBV_QPT_RC) };
+    let mut pair = Pair::new(Where::There, options, options);
+    for (number, length) in [(1, 8), (2, 5000)] {
+        pair.far.receive(number, &[(0, 5000)]);
+        pair.well(pair.wr(number, IBV_WR_SEND), &[(0, length)]);
+        pair.well(pair.rdma(number, IBV_WR_RDMA_WRITE, 64), &[(0, length)]);
+        pair.well(pair.rdma(number, IBV_WR_RDMA_READ, 64), &[(0, length)]);
+        assert_eq!(pair.far.received().wr_id, number);
+    }
+    pair.far.ask(&[EVENTS]);
+    assert_eq!(pair.far.ask(&[THREADS]), [0]);
+    // The one that serves atomics is there for regions that allow them.
+    let mut pair = Pair::of(Where::There, IBV_QPT_RC);
+    assert_eq!(pair.far.ask(&[THREADS]), [1]);
+}

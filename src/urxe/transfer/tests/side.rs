@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use crate::abi::*;
 use crate::sys::errno::Errno;
-use crate::uapi::ib_uverbs_async_event_desc;
 use crate::urxe::completion::poll_cq;
 use crate::urxe::device::{Context, Opened};
 use crate::urxe::pair::{Qp, create_qp_ex, open_xrcd, post_recv, post_send};
@@ -379,23 +378,7 @@ impl Side {
 
     /// Types of the asynchronous events that have come.
     pub(super) fn events(&self) -> Vec<u64> {
-        // SAFETY: a live context.
-        let fd = unsafe { (*self.opened.get()).async_fd };
-        let mut types = Vec::new();
-        loop {
-            let mut bytes = 0;
-            // SAFETY: room for the number.
-            unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) };
-            if bytes == 0 {
-                return types;
-            }
-            let mut event = ib_uverbs_async_event_desc::zeroed();
-            let size = size_of_val(&event);
-            // SAFETY: room for so many bytes.
-            let got = unsafe { libc::read(fd, (&raw mut event).cast(), size) };
-            assert_eq!(usize::try_from(got), Ok(size));
-            types.push(event.event_type.into());
-        }
+        self.opened.events().into_iter().map(u64::from).collect()
     }
 
     /// What has been completed and what has failed, by operation.
@@ -477,10 +460,20 @@ impl Side {
             STATE => vec![self.state().into()],
             EVENTS => self.events(),
             COUNTS => self.counts(),
+            THREADS => vec![threads()],
             HAMMER => self.hammer(order[1] as u32, order[2]),
             order => panic!("{order}"),
         }
     }
+}
+
+/// Threads of the device in this process.
+fn threads() -> u64 {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let name = |task: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default()
+    };
+    tasks.map(name).filter(|name| name.starts_with("urxe-")).count() as u64
 }
 
 /// The XRC domain of this test binary, for types that need one.
@@ -563,6 +556,7 @@ pub(super) const STATE: u64 = 9;
 pub(super) const EVENTS: u64 = 10;
 pub(super) const HAMMER: u64 = 11;
 pub(super) const COUNTS: u64 = 12;
+pub(super) const THREADS: u64 = 13;
 
 /// The other end of a connection.
 pub(super) enum Far {
