@@ -13,36 +13,6 @@
 
 enum { MOST_FAILURES = 20 };
 
-/* Where the bytes go. */
-enum way { TO_RECEIVE, TO_MEMORY, FROM_MEMORY };
-
-struct opcode {
-	const char *name;
-	enum ibv_wr_opcode opcode;
-	uint32_t completion;
-	/* Of the receive; 0 if there is none. */
-	uint32_t arrival;
-	uint32_t arrival_flags;
-	enum way way;
-};
-
-static const struct opcode opcodes[] = {
-	{ "send", IBV_WR_SEND, IBV_WC_SEND, IBV_WC_RECV, 0, TO_RECEIVE },
-	{ "send with immediate", IBV_WR_SEND_WITH_IMM, IBV_WC_SEND, IBV_WC_RECV, IBV_WC_WITH_IMM,
-	  TO_RECEIVE },
-	{ "write", IBV_WR_RDMA_WRITE, IBV_WC_RDMA_WRITE, 0, 0, TO_MEMORY },
-	{ "write with immediate", IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_RDMA_WRITE,
-	  IBV_WC_RECV_RDMA_WITH_IMM, IBV_WC_WITH_IMM, TO_MEMORY },
-	{ "read", IBV_WR_RDMA_READ, IBV_WC_RDMA_READ, 0, 0, FROM_MEMORY },
-};
-
-static const struct opcode send_with_inv = { "send with invalidation", IBV_WR_SEND_WITH_INV,
-					     IBV_WC_SEND, IBV_WC_RECV, IBV_WC_WITH_INV, TO_RECEIVE };
-
-#define FOR_EACH(item, list)                                                                       \
-	for (const __typeof__(*(list)) *item = (list); item < (list) + sizeof(list) / sizeof(*(list)); \
-	     item++)
-
 /* A case. */
 struct trial {
 	const struct opcode *opcode;
@@ -165,46 +135,6 @@ static void end_group(const char *name)
 	printf("%-52s %-14s %6u cases\n", title, name, in_group);
 	in_all += in_group;
 	in_group = 0;
-}
-
-static uint16_t checksum(const uint8_t *header)
-{
-	uint32_t sum = 0;
-
-	for (int i = 0; i < 20; i += 2)
-		sum += header[i] << 8 | header[i + 1];
-	sum = (sum & 0xffff) + (sum >> 16);
-	return ~((sum & 0xffff) + (sum >> 16));
-}
-
-/*
- * What is in front of a datagram that came with a global route: of RoCE version 2, an IPv4 header
- * in the second half (IBTA annex A17), or one of IPv6. Packets are padded to words.
- */
-static void global_route(struct order *order, size_t length, const union ibv_gid *to)
-{
-	size_t payload = 8 + 12 + 8 + ((length + 3) & ~3UL) + 4;
-	uint8_t *header = order->header, *ip = header + 20;
-
-	order->header_length = GRH;
-	if (to->raw[0] == 0xff) {
-		struct ibv_grh grh = { .version_tclass_flow = htobe32(6 << 28),
-				       .paylen = htobe16(payload), .next_hdr = 17,
-				       .hop_limit = HOPS, .sgid = own.gid, .dgid = *to };
-
-		memcpy(header, &grh, GRH);
-		return;
-	}
-	ip[0] = 0x45;
-	ip[2] = (20 + payload) >> 8;
-	ip[3] = 20 + payload;
-	ip[6] = 0x40;
-	ip[8] = HOPS;
-	ip[9] = 17;
-	memcpy(ip + 12, own.gid.raw + 12, 4);
-	memcpy(ip + 16, to->raw + 12, 4);
-	ip[11] = checksum(ip);
-	ip[10] = checksum(ip) >> 8;
 }
 
 /* The own memory before and after a request: its pieces have the message, or get it. */
@@ -354,7 +284,7 @@ static void run(const struct trial *trial)
 		if (is_ud()) {
 			far.skip = GRH;
 			if (is_ethernet(&own))
-				global_route(&far, trial->length, &peer.gid);
+				global_route(&far, &own.gid, &peer.gid, trial->length);
 		}
 	}
 	near.length = trial->length;
@@ -754,8 +684,8 @@ static void multicast(void)
 			far.what = here.what = VERIFY;
 			far.completes = here.completes = true;
 			if (is_ethernet(&own)) {
-				global_route(&far, *size, &member.peer.gid);
-				global_route(&here, *size, &member.peer.gid);
+				global_route(&far, &own.gid, &member.peer.gid, *size);
+				global_route(&here, &own.gid, &member.peer.gid, *size);
 			}
 			ask(&pair, &far, &far_reply);
 			answer(&own, &here, &reply);

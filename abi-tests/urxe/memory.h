@@ -27,8 +27,8 @@ static const char *const kind_name[] = {
 };
 
 enum {
-	/* Bytes of the large areas, and of all others. */
-	LARGE_AREA = (16 << 20) + (64 << 10),
+	/* Bytes of the largest areas, for the longest messages, and of most others. */
+	LARGE_AREA = (64 << 20) + (64 << 10),
 	SMALL_AREA = 256 << 10,
 	REGION_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 			IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_FLUSH_GLOBAL |
@@ -59,10 +59,8 @@ static inline enum kind region_of(enum kind kind)
 }
 
 static inline void make_memory(struct memory *memory, struct ibv_context *context, struct ibv_pd *pd,
-			       enum kind kind)
+			       enum kind kind, size_t size)
 {
-	size_t size = kind == ORDINARY ? LARGE_AREA : SMALL_AREA;
-
 	*memory = (struct memory){ .kind = kind, .size = size };
 	if (kind == DEVICE) {
 		struct ibv_alloc_dm_attr attr = { .length = size };

@@ -164,4 +164,34 @@ static inline uint64_t operation_of(enum ibv_wr_opcode opcode)
 	}
 }
 
+#define FOR_EACH(item, list)                                                                       \
+	for (const __typeof__(*(list)) *item = (list); item < (list) + sizeof(list) / sizeof(*(list)); \
+	     item++)
+
+/* Where the bytes go. */
+enum way { TO_RECEIVE, TO_MEMORY, FROM_MEMORY };
+
+struct opcode {
+	const char *name;
+	enum ibv_wr_opcode opcode;
+	uint32_t completion;
+	/* Of the receive; 0 if there is none. */
+	uint32_t arrival;
+	uint32_t arrival_flags;
+	enum way way;
+};
+
+static const struct opcode opcodes[] = {
+	{ "send", IBV_WR_SEND, IBV_WC_SEND, IBV_WC_RECV, 0, TO_RECEIVE },
+	{ "send with immediate", IBV_WR_SEND_WITH_IMM, IBV_WC_SEND, IBV_WC_RECV, IBV_WC_WITH_IMM,
+	  TO_RECEIVE },
+	{ "write", IBV_WR_RDMA_WRITE, IBV_WC_RDMA_WRITE, 0, 0, TO_MEMORY },
+	{ "write with immediate", IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_RDMA_WRITE,
+	  IBV_WC_RECV_RDMA_WITH_IMM, IBV_WC_WITH_IMM, TO_MEMORY },
+	{ "read", IBV_WR_RDMA_READ, IBV_WC_RDMA_READ, 0, 0, FROM_MEMORY },
+};
+
+static const struct opcode send_with_inv = { "send with invalidation", IBV_WR_SEND_WITH_INV,
+					     IBV_WC_SEND, IBV_WC_RECV, IBV_WC_WITH_INV, TO_RECEIVE };
+
 #endif

@@ -132,6 +132,48 @@ static inline uint64_t operations(enum ibv_qp_type type)
 	return all;
 }
 
+static inline uint16_t checksum(const uint8_t *header)
+{
+	uint32_t sum = 0;
+
+	for (int i = 0; i < 20; i += 2)
+		sum += header[i] << 8 | header[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	return ~((sum & 0xffff) + (sum >> 16));
+}
+
+/*
+ * What is in front of a datagram that came with a global route: of RoCE version 2, an IPv4 header
+ * in the second half (IBTA annex A17), or one of IPv6. Packets are padded to words.
+ */
+static inline void global_route(struct order *order, const union ibv_gid *from,
+				const union ibv_gid *to, size_t length)
+{
+	size_t payload = 8 + 12 + 8 + ((length + 3) & ~3UL) + 4;
+	uint8_t *header = order->header, *ip = header + 20;
+
+	order->header_length = GRH;
+	memset(header, 0, GRH);
+	if (to->raw[0] == 0xff) {
+		struct ibv_grh grh = { .version_tclass_flow = htobe32(6 << 28),
+				       .paylen = htobe16(payload), .next_hdr = 17,
+				       .hop_limit = HOPS, .sgid = *from, .dgid = *to };
+
+		memcpy(header, &grh, GRH);
+		return;
+	}
+	ip[0] = 0x45;
+	ip[2] = (20 + payload) >> 8;
+	ip[3] = 20 + payload;
+	ip[6] = 0x40;
+	ip[8] = HOPS;
+	ip[9] = 17;
+	memcpy(ip + 12, from->raw + 12, 4);
+	memcpy(ip + 16, to->raw + 12, 4);
+	ip[11] = checksum(ip);
+	ip[10] = checksum(ip) >> 8;
+}
+
 static inline bool is_ethernet(const struct side *side)
 {
 	return side->port.link_layer == IBV_LINK_LAYER_ETHERNET;
@@ -153,7 +195,8 @@ static inline struct memory *memory_of(struct side *side, enum role role, enum k
 	struct memory *memory = &side->memory[role][region_of(kind)];
 
 	if (!memory->mr)
-		make_memory(memory, side->context, side->pd, region_of(kind));
+		make_memory(memory, side->context, side->pd, region_of(kind),
+			    region_of(kind) == ORDINARY ? LARGE_AREA : SMALL_AREA);
 	return memory;
 }
 

@@ -67,6 +67,7 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Slow,
         run: urxe_matrix,
     },
+    Step { name: "urxe: soak", needs: packages::FOR_VM, class: Class::Slow, run: urxe_soak },
     // The longest first, so that what runs side by side ends at about the same time.
     machine("abi-tests", abi_tests),
     machine("upstream's tests", suite_preload),
@@ -185,6 +186,10 @@ fn urxe_programs(ctx: &Ctx) -> Result<String> {
 
 fn urxe_matrix(ctx: &Ctx) -> Result<String> {
     urxe::matrix::check(&ctx.library, "")
+}
+
+fn urxe_soak(ctx: &Ctx) -> Result<String> {
+    urxe::soak::check(&ctx.library, urxe::soak::SECONDS, None)
 }
 
 fn abi_tests(ctx: &Ctx) -> Result<String> {

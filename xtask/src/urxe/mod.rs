@@ -4,6 +4,7 @@
 pub(crate) mod bench;
 pub(crate) mod matrix;
 pub(crate) mod programs;
+pub(crate) mod soak;
 pub(crate) mod suite;
 
 use std::path::{Path, PathBuf};
@@ -22,13 +23,15 @@ const NO_ACCESS: &str = include_str!("../../c/no_access.c");
 
 /// What `cargo xtask urxe` can do.
 const USAGE: &str = "\
-usage: cargo xtask urxe COMMAND [--lib FILE] [--only PART] [--record]
+usage: cargo xtask urxe COMMAND [--lib FILE] [--only PART] [--record] [--seconds N] [--seed S]
 
   suite     run upstream's tests and compare each test's outcome with what is expected; --record
             writes the outcomes down as those expected
   programs  run the examples of rdma-core and perftest, a server and a client each
   matrix    move data with every opcode over every type of queue pair, and compare each byte and
             each field of the completions; only the links whose title contains PART
+  soak      move data between several processes for N seconds (60) with random requests, and compare
+            each byte; S decides which requests
 
 All run in the root file system of forky, on this machine's kernel; FILE is the library, otherwise
 the release build; only tests and programs whose name contains PART.
@@ -38,6 +41,7 @@ the release build; only tests and programs whose name contains PART.
 pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
     let (mut library, mut only) = (paths::target().join("release/libibverbs.so"), String::new());
     let (mut record, mut command) = (false, None);
+    let (mut seconds, mut seed) = (soak::SECONDS, None);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| Error::new(format!("{arg} needs a value")));
@@ -45,6 +49,8 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             "--lib" => library = value()?.into(),
             "--only" => only.clone_from(value()?),
             "--record" => record = true,
+            "--seconds" => seconds = number(arg, value()?)?,
+            "--seed" => seed = Some(number(arg, value()?)?),
             _ => command = Some(arg.as_str()),
         }
     }
@@ -53,10 +59,16 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
         Some("suite") => suite::check(&library, Some(only.as_str()).filter(|it| !it.is_empty())),
         Some("programs") => programs::check(&library, &only),
         Some("matrix") => matrix::check(&library, &only),
+        Some("soak") => soak::check(&library, seconds, seed),
         _ => return Err(Error::new(USAGE)),
     };
     println!("{}", found?);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The number that an option has as its value.
+fn number(option: &str, value: &str) -> Result<u32> {
+    value.parse().map_err(|_| Error::new(format!("{option} needs a number, not '{value}'")))
 }
 
 /// A folder for what a run needs and leaves, with the library in it.
