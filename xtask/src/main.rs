@@ -9,6 +9,7 @@ mod dropin;
 mod error;
 mod fuzz;
 mod headers;
+mod install;
 mod installed;
 mod man;
 mod matrix;
@@ -34,6 +35,8 @@ usage: cargo xtask TASK
   test      all checks of the project; `cargo xtask test --list` shows which
   fuzz [SECONDS]  the parsers of foreign bytes under libFuzzer, each for so long (60)
   headers   write the C headers in include/infiniband; `cargo xtask headers help` says more
+  install, uninstall  the library, headers and manual below /usr/local or another folder
+  deb       a Debian package that stands in for libibverbs1 and libibverbs-dev; --check tries it
   exports   write abi-tests/EXPORTS.md, the table of exports and their tests
   symbols [FILE]  compare the library's exports with the wanted ones
   dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
@@ -70,6 +73,9 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
             Some((what, rest)) if what == "urxe" => urxe::bench::main(rest),
             _ => abi_bench::main(rest),
         },
+        "install" => install::install(rest),
+        "uninstall" => install::uninstall(rest),
+        "deb" => install::deb::main(rest),
         "exports" => report(matrix::generate()),
         "symbols" => report(symbols::check(&library(rest)?)),
         "dropin" => {

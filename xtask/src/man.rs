@@ -122,7 +122,6 @@ fn pages() -> Result<Vec<Page>> {
 
 /// Files that lead from further names of pages to the pages: their names in section 3 of the manual,
 /// `ibv_dealloc_pd.3`, and their contents.
-#[allow(dead_code)] // Until there is an installation.
 pub(crate) fn links() -> Result<Vec<(String, String)>> {
     Ok(pages()?.iter().flat_map(links_to).collect())
 }

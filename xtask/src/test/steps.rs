@@ -10,8 +10,8 @@ use crate::vm::Suite;
 use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
 use crate::{
-    abi_bench, abi_plugins, abi_suite, dropin, fuzz, headers, installed, man, matrix, packages,
-    paths, symbols, tools, urxe, vm,
+    abi_bench, abi_plugins, abi_suite, dropin, fuzz, headers, install, installed, man, matrix,
+    packages, paths, symbols, tools, urxe, vm,
 };
 
 /// All steps, in the order in which they run.
@@ -33,6 +33,12 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "exports", needs: &["binutils"], class: Class::Quick, run: exports },
     Step { name: "exports and their tests", needs: &[], class: Class::Quick, run: exports_table },
     Step { name: "man pages", needs: &["mandoc"], class: Class::Quick, run: man_pages },
+    Step {
+        name: "installation",
+        needs: install::check::PACKAGES,
+        class: Class::Quick,
+        run: installation,
+    },
     Step { name: "without a device", needs: &[], class: Class::Quick, run: without_device },
     Step { name: "abidiff", needs: ABIDIFF, class: Class::Slow, run: abidiff },
     Step {
@@ -40,6 +46,12 @@ pub(super) const STEPS: &[Step] = &[
         needs: packages::FOR_VM,
         class: Class::Slow,
         run: loading,
+    },
+    Step {
+        name: "Debian package",
+        needs: install::deb::PACKAGES,
+        class: Class::Slow,
+        run: debian_package,
     },
     Step { name: "Debian's programs here", needs: packages::FOR_VM, class: Class::Slow, run: here },
     Step {
@@ -141,6 +153,14 @@ fn headers(_: &Ctx) -> Result<String> {
 
 fn fuzzing(_: &Ctx) -> Result<String> {
     fuzz::run(5)
+}
+
+fn installation(ctx: &Ctx) -> Result<String> {
+    install::check::check(&ctx.library)
+}
+
+fn debian_package(ctx: &Ctx) -> Result<String> {
+    install::deb_check::check(&ctx.library)
 }
 
 fn release_build(ctx: &Ctx) -> Result<String> {
