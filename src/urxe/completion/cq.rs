@@ -194,7 +194,7 @@ impl Cq {
 
     /// ENODEV in a child of the process that created it.
     pub(super) fn check_process(&self) -> Result<()> {
-        if self.host.is_current() { Ok(()) } else { Err(Errno::ENODEV) }
+        self.host.check_current()
     }
 }
 
@@ -293,10 +293,7 @@ unsafe fn create(context: *mut ibv_context, wanted: &Wanted) -> Result<Box<Cq>> 
     // SAFETY: the caller passes an open context of this device.
     let of = unsafe { Context::of(context) };
     let host = of.host();
-    if !host.is_current() {
-        explain!("ibv_create_cq: the context was opened before this process was forked");
-        return Err(Errno::ENODEV);
-    }
+    host.check_current()?;
     let domain = if wanted.domain.is_null() {
         None
     } else {

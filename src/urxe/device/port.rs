@@ -226,7 +226,13 @@ pub(crate) unsafe fn pkey(
     // SAFETY: the caller's promise.
     unsafe { Context::find(context) }?;
     let checked = check(u32::from(port), "ibv_query_pkey");
-    Some(checked.and(if index == 0 { Ok(DEFAULT_PKEY) } else { Err(Errno::EINVAL) }))
+    Some(checked.and_then(|()| {
+        if index == 0 {
+            return Ok(DEFAULT_PKEY);
+        }
+        explain!("ibv_query_pkey: index {index} of a table of one entry");
+        Err(Errno::EINVAL)
+    }))
 }
 
 #[cfg(test)]

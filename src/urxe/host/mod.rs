@@ -39,6 +39,7 @@ pub(crate) use peer::Peer;
 
 use crate::sys::errno::{Errno, Result};
 use crate::sys::mutex::Mutex;
+use crate::urxe::explain;
 use crate::urxe::pair::Registry;
 use crate::urxe::shared::{
     Header, Holder, KEY_TABLE, KEYS, KeyEntry, QP_TABLE, QPS, QpShared, QueueShared, SLOTS,
@@ -179,6 +180,12 @@ impl Host {
     #[inline]
     pub(crate) fn is_current(&self) -> bool {
         fork::existing().is_some_and(|host| core::ptr::eq(host, self))
+    }
+
+    /// ENODEV in a child that inherited the object which is used.
+    #[inline]
+    pub(crate) fn check_current(&self) -> Result<()> {
+        if self.is_current() { Ok(()) } else { Err(inherited()) }
     }
 
     /// The calling thread, as holder of locks.
@@ -345,4 +352,10 @@ impl Host {
     fn next_number(&self) -> u32 {
         self.number.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
     }
+}
+
+#[cold]
+fn inherited() -> Errno {
+    explain!("urxe: the object is of the process that forked this one");
+    Errno::ENODEV
 }

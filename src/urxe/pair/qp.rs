@@ -230,7 +230,7 @@ impl Qp {
     /// ENODEV in a child of the process that created it.
     #[inline]
     pub(super) fn check_process(&self) -> Result<()> {
-        if self.host.is_current() { Ok(()) } else { Err(Errno::ENODEV) }
+        self.host.check_current()
     }
 
     /// The position before which all requests are freed.

@@ -74,7 +74,7 @@ impl Srq {
     }
 
     fn check_process(&self) -> Result<()> {
-        if self.queue.host().is_current() { Ok(()) } else { Err(Errno::ENODEV) }
+        self.queue.host().check_current()
     }
 }
 

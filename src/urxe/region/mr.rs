@@ -372,9 +372,7 @@ unsafe fn reregister(
         explain!("ibv_rereg_mr: flags {flags:#x}");
         return Err(Errno::EINVAL);
     }
-    if !this.host.is_current() {
-        return Err(Errno::ENODEV);
-    }
+    this.host.check_current()?;
     while_unbound(this, "ibv_rereg_mr", || Ok(()))?;
     let mut state = this.state.lock();
     let old = state.content;

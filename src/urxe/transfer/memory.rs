@@ -87,6 +87,7 @@ impl Operation<'_> {
 
     /// `IBV_WR_RDMA_READ`
     pub(super) fn read(&self) -> Result<u32, Stop> {
+        self.check_depth()?;
         self.check_length()?;
         let target = self.target()?;
         let range = self.range(target.length())?;
@@ -116,6 +117,7 @@ impl Operation<'_> {
         let Target::Word { address, rkey, operand, swap } = self.wqe.target else {
             return Err(Stop::local(IBV_WC_LOC_QP_OP_ERR, Reason::Opcode));
         };
+        self.check_depth()?;
         let target = self.target()?;
         if target.length() != WORD {
             self.explain(format_args!("{} bytes for the result of an atomic", target.length()));
@@ -238,11 +240,16 @@ impl Operation<'_> {
 
     fn aligned(&self, connection: &Connection<'_>, range: Range) -> Result<(), Stop> {
         if range.address.is_multiple_of(WORD) {
-            return Ok(());
+            Ok(())
+        } else {
+            Err(self.no_word(connection, range))
         }
+    }
+
+    fn no_word(&self, connection: &Connection<'_>, range: Range) -> Stop {
         self.explain(format_args!("{:#x} is not the address of a word", range.address));
         let (event, status) = (IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR);
-        Err(self.refuse(connection, event, status, Reason::Alignment))
+        self.refuse(connection, event, status, Reason::Alignment)
     }
 
     /// The responder refuses access to its memory.
@@ -281,14 +288,31 @@ impl Operation<'_> {
         };
         result.map_err(|stop| match stop {
             Stop::Remote(_, reason) => {
-                self.explain(format_args!(
-                    "memory of key {:#x} of QP {:#x} is not mapped",
-                    range.rkey, connection.responder.number,
-                ));
+                self.explain_fault(connection, range);
+                if self.wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM && connection.reliable {
+                    let stop = Stop::remote(IBV_WC_REM_ACCESS_ERR, reason);
+                    return self.spoil_first(connection, stop).unwrap_or_else(|other| other);
+                }
                 self.no_access(connection, reason)
             }
             other => other,
         })
+    }
+
+    fn explain_fault(&self, connection: &Connection<'_>, range: Range) {
+        self.explain(format_args!(
+            "memory of key {:#x} of QP {:#x} is not mapped",
+            range.rkey, connection.responder.number,
+        ));
+    }
+
+    /// Whether the QP may have a read or an atomic under way.
+    fn check_depth(&self) -> Result<(), Stop> {
+        if self.attr.max_rd_atomic > 0 {
+            return Ok(());
+        }
+        self.explain(format_args!("a read or an atomic, and max_rd_atomic is 0"));
+        Err(Stop::local(IBV_WC_LOC_QP_OP_ERR, Reason::Opcode))
     }
 
     /// Does something to a word of the peer, at once for all who look; what it was before.
@@ -304,12 +328,14 @@ impl Operation<'_> {
         };
         let site = connection.site;
         let mut remote = Remote::new(self.host, site);
-        let fault = || self.no_access(connection, Reason::RemoteFault);
+        let fault = || {
+            self.explain_fault(connection, range);
+            self.no_access(connection, Reason::RemoteFault)
+        };
         remote.add(place, range.length as usize, true).map_err(|_| fault())?;
         let address = remote.first().ok_or_else(fault)?;
         if !address.addr().is_multiple_of(align_of::<AtomicU64>()) {
-            let (event, status) = (IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR);
-            return Err(self.refuse(connection, event, status, Reason::Alignment));
+            return Err(self.no_word(connection, range));
         }
         if remote.is_here() {
             if !remote.is_mapped() {

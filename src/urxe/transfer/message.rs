@@ -73,8 +73,45 @@ impl Operation<'_> {
     ) -> Result<(), Stop> {
         let queue = self.with_receive(connection)?;
         let _guard = (!connection.is_xrc).then(|| connection.responder.lock_queue(&queue));
-        let Some(receive) = queue.first() else { return Err(self.no_receive(connection)) };
+        let receive = self.first(connection, &queue)?;
         self.fill(connection, arrival, &queue, &receive)
+    }
+
+    /// The first receive of a queue, with its lock held. That there is one and it cannot be found
+    /// means that what the peer has written there is nonsense.
+    fn first<'a>(
+        &self,
+        connection: &Connection<'_>,
+        queue: &Queue<'a>,
+    ) -> Result<Receive<'a>, Stop> {
+        if let Some(receive) = queue.first() {
+            return Ok(receive);
+        }
+        if queue.waiting() == 0 {
+            return Err(self.no_receive(connection));
+        }
+        let responder = &connection.responder;
+        self.explain(format_args!("the receive queue of QP {:#x} is damaged", responder.number));
+        if queue.shared.srq_num.load(Relaxed) != 0 {
+            let handle = queue.shared.user_handle.load(Relaxed);
+            let number = queue.shared.events.load(Relaxed);
+            events::send(connection.site, number, IBV_EVENT_SRQ_ERR, handle);
+        }
+        responder.fail(Some(IBV_EVENT_QP_FATAL));
+        Err(Stop::remote(IBV_WC_BAD_RESP_ERR, Reason::Damaged))
+    }
+
+    /// The memory that a write with immediate data goes to is not there: its receive fails, and the
+    /// connection with it.
+    pub(super) fn spoil_first(
+        &self,
+        connection: &Connection<'_>,
+        stop: Stop,
+    ) -> Result<Stop, Stop> {
+        let queue = self.with_receive(connection)?;
+        let _guard = (!connection.is_xrc).then(|| connection.responder.lock_queue(&queue));
+        let receive = self.first(connection, &queue)?;
+        Ok(self.spoil(connection, &queue, &receive, IBV_WC_LOC_ACCESS_ERR, stop))
     }
 
     /// The receive queue, of which it is known that it is not empty.

@@ -9,7 +9,7 @@ use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::sys::mutex::Mutex;
 use crate::urxe::explain;
-use crate::urxe::host::{Host, Peer, host};
+use crate::urxe::host::{Host, Peer};
 use crate::urxe::pair::Qp;
 use crate::urxe::shared::{Header, Shared};
 use crate::urxe::transfer::responder::gid;
@@ -156,10 +156,7 @@ unsafe fn change(
         explain!("{caller}: no multicast address: GID {gid:02x?}, LID {lid:#x}");
         return Err(Errno::EINVAL);
     }
-    let host = host()?;
-    if host.slot() != qp.number / crate::urxe::shared::QPS {
-        return Err(Errno::ENODEV);
-    }
-    action(host, qp.number, &Group { gid, lid, by_lid: false })
+    qp.host.check_current()?;
+    action(qp.host, qp.number, &Group { gid, lid, by_lid: false })
         .inspect_err(|errno| explain!("{caller}: QP {:#x}: error {}", qp.number, errno.0))
 }

@@ -85,7 +85,12 @@ pub(super) fn outcome(
 ) -> Outcome {
     let reliable = matches!(operation.qp.kind, IBV_QPT_RC | IBV_QPT_XRC_SEND);
     match stop {
-        Stop::Local(status, reason) => failure(status, reason),
+        Stop::Local(status, reason) => {
+            if reason == Reason::LocalFault {
+                operation.explain(format_args!("memory of the request is not mapped"));
+            }
+            failure(status, reason)
+        }
         _ if !reliable => Outcome::Done(Done::success(operation.byte_len())),
         Stop::Remote(status, reason) => failure(status, reason),
         Stop::NoReceive { timer } => no_receive(operation, timer, attempt, now),
