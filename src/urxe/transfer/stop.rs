@@ -2,6 +2,7 @@
 //! later try, or nothing at all, as the service of the QP is.
 
 use super::Operation;
+use super::responder::peer_of;
 use crate::abi::*;
 use crate::urxe::explain;
 use crate::urxe::pair::{Attempt, Done, Outcome};
@@ -112,6 +113,11 @@ fn no_receive(operation: &Operation<'_>, timer: u32, attempt: &mut Attempt, now:
     }
     let most = operation.attr.rnr_retry;
     if most < RNR_FOREVER && attempt.rnr_retries >= u32::from(most) {
+        // The queue of a process that is no more says nothing.
+        let peer = peer_of(operation.host, operation.attr.dest_qp_num);
+        if !peer.is_ok_and(|peer| peer.is_alive_now()) {
+            return silence(operation, attempt, now);
+        }
         explain!(
             "urxe: QP {:#x}, wr_id {:#x}: QP {:#x} has no receive, after {} tries {} ns apart",
             operation.qp.number,

@@ -80,6 +80,12 @@ pub(super) const STEPS: &[Step] = &[
         run: urxe_matrix,
     },
     Step { name: "urxe: soak", needs: packages::FOR_VM, class: Class::Slow, run: urxe_soak },
+    Step {
+        name: "urxe: refusals and errors",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: urxe_errors,
+    },
     // The longest first, so that what runs side by side ends at about the same time.
     machine("abi-tests", abi_tests),
     machine("upstream's tests", suite_preload),
@@ -210,6 +216,10 @@ fn urxe_matrix(ctx: &Ctx) -> Result<String> {
 
 fn urxe_soak(ctx: &Ctx) -> Result<String> {
     urxe::soak::check(&ctx.library, urxe::soak::SECONDS, None)
+}
+
+fn urxe_errors(ctx: &Ctx) -> Result<String> {
+    urxe::errors::check(&ctx.library)
 }
 
 fn abi_tests(ctx: &Ctx) -> Result<String> {

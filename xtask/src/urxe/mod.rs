@@ -2,6 +2,7 @@
 //! of a Debian release and on this machine's kernel, which needs no RDMA for that.
 
 pub(crate) mod bench;
+pub(crate) mod errors;
 pub(crate) mod matrix;
 pub(crate) mod programs;
 pub(crate) mod soak;
@@ -32,6 +33,7 @@ usage: cargo xtask urxe COMMAND [--lib FILE] [--only PART] [--record] [--seconds
             each field of the completions; only the links whose title contains PART
   soak      move data between several processes for N seconds (60) with random requests, and compare
             each byte; S decides which requests
+  errors    provoke every refusal, error completion and event, and read what explains them
 
 All run in the root file system of forky, on this machine's kernel; FILE is the library, otherwise
 the release build; only tests and programs whose name contains PART.
@@ -57,6 +59,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
     let found = match command {
         Some("suite") if record => suite::record(&library),
         Some("suite") => suite::check(&library, Some(only.as_str()).filter(|it| !it.is_empty())),
+        Some("errors") => errors::check(&library),
         Some("programs") => programs::check(&library, &only),
         Some("matrix") => matrix::check(&library, &only),
         Some("soak") => soak::check(&library, seconds, seed),
