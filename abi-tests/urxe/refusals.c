@@ -567,6 +567,67 @@ static void xrc(void)
 	close(fd);
 }
 
+static int attach(struct ibv_qp *qp, struct ibv_comp_cntr *counter, unsigned mask, unsigned operations)
+{
+	struct ibv_qp_attach_comp_cntr_attr attr = { mask, operations };
+
+	return ibv_qp_attach_comp_cntr(qp, counter, &attr);
+}
+
+static void counters(void)
+{
+	const unsigned sends = IBV_QP_ATTACH_COMP_CNTR_OP_SEND;
+	struct ibv_comp_cntr_init_attr attr = { .type = IBV_COMP_CNTR_TYPE_WRS };
+	struct ibv_comp_cntr *counter = ibv_create_comp_cntr(context, &attr), **all;
+	struct ibv_context *second = open_device();
+	struct ibv_comp_cntr *other = ibv_create_comp_cntr(second, &attr);
+	struct ibv_qp *qp = new_qp(IBV_QPT_RC, NULL), *ud = new_qp(IBV_QPT_UD, NULL);
+	struct ibv_qp *connected = connected_qp(IBV_QPT_RC);
+	struct ibv_comp_cntr_caps caps;
+	unsigned count = 0;
+
+	NEED(counter && other && !ibv_query_comp_cntr_caps(context, &caps));
+	attr.comp_mask = 1;
+	REFUSES_POINTER("create_comp_cntr: a mask", EINVAL,
+			"ibv_create_comp_cntr: comp_mask # and flags # must be 0",
+			ibv_create_comp_cntr(context, &attr));
+	attr = (struct ibv_comp_cntr_init_attr){ .type = (enum ibv_comp_cntr_type)9 };
+	REFUSES_POINTER("create_comp_cntr: type 9", EOPNOTSUPP,
+			"ibv_create_comp_cntr: there are no counters of type #",
+			ibv_create_comp_cntr(context, &attr));
+	REFUSES("qp_attach_comp_cntr: of another context", EINVAL,
+		"ibv_qp_attach_comp_cntr: the counter is of another context than the QP",
+		attach(qp, other, 0, sends));
+	REFUSES("qp_attach_comp_cntr: a mask", EINVAL,
+		"ibv_qp_attach_comp_cntr: comp_mask #, op_mask #", attach(qp, counter, 1, sends));
+	REFUSES("qp_attach_comp_cntr: reads of UD", EOPNOTSUPP,
+		"ibv_qp_attach_comp_cntr: op_mask #, of which # can be counted at QP # of type #",
+		attach(ud, counter, 0, IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ));
+	REFUSES("qp_attach_comp_cntr: too late", EINVAL,
+		"ibv_qp_attach_comp_cntr: QP # is in state RTS", attach(connected, counter, 0, sends));
+	NEED(!attach(qp, counter, 0, sends));
+	REFUSES("qp_attach_comp_cntr: a second time", EBUSY,
+		"ibv_qp_attach_comp_cntr: QP # has counters for # already",
+		attach(qp, counter, 0, sends));
+	REFUSES("destroy_comp_cntr: attached", EBUSY,
+		"ibv_destroy_comp_cntr: the counter is attached to # QPs",
+		ibv_destroy_comp_cntr(counter));
+	attr.type = IBV_COMP_CNTR_TYPE_WRS;
+	all = calloc(caps.max_counters + 1, sizeof(*all));
+	NEED(all);
+	while (count <= caps.max_counters && (all[count] = ibv_create_comp_cntr(context, &attr)))
+		count++;
+	REFUSES_POINTER("create_comp_cntr: too many", ENOMEM,
+			"ibv_create_comp_cntr: the process has # counters already",
+			ibv_create_comp_cntr(context, &attr));
+	while (count)
+		NEED(!ibv_destroy_comp_cntr(all[--count]));
+	free(all);
+	NEED(!ibv_destroy_qp(qp) && !ibv_destroy_qp(ud) && !ibv_destroy_qp(connected));
+	NEED(!ibv_destroy_comp_cntr(counter) && !ibv_destroy_comp_cntr(other));
+	NEED(!ibv_close_device(second));
+}
+
 static void creating_pairs(void)
 {
 	struct ibv_qp_init_attr init = {
@@ -989,6 +1050,7 @@ int main(int argc, char **argv)
 	completion_queues();
 	shared_queues();
 	xrc();
+	counters();
 	creating_pairs();
 	modifying(false);
 	addresses();

@@ -135,9 +135,7 @@ unsafe fn create(
     }
     // SAFETY: the caller's promise.
     let host = unsafe { Context::of(context) }.host();
-    if !host.is_current() {
-        return Err(Errno::ENODEV);
-    }
+    host.check_current()?;
     let count = &host.pairs().counters;
     if count.fetch_add(1, Relaxed) >= MAX_COUNTERS {
         count.fetch_sub(1, Relaxed);
