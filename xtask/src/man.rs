@@ -136,9 +136,8 @@ pub(crate) fn check() -> Result<String> {
     let pages = pages()?;
     lint()?;
     let public = public_names()?;
-    let without = names_without_page()?;
     let mut wrong: Vec<String> = pages.iter().flat_map(|page| page.wrong.clone()).collect();
-    wrong.extend(compare_names(&pages, &public, &without));
+    wrong.extend(compare_names(&pages, &public));
     let reached = reached()?;
     wrong.extend(compare_errors(&pages, &reached));
     for line in &reached {
@@ -147,9 +146,7 @@ pub(crate) fn check() -> Result<String> {
     if !wrong.is_empty() {
         return Err(Error::new(wrong.join("\n")));
     }
-    let left =
-        if without.is_empty() { String::new() } else { format!(", {} without", without.len()) };
-    Ok(format!("{} pages for {} names{left}; {} errors", pages.len(), public.len(), reached.len()))
+    Ok(format!("{} pages for {} names, {} errors", pages.len(), public.len(), reached.len()))
 }
 
 /// Fails on anything that mandoc warns of.
@@ -211,17 +208,7 @@ fn unknown_inlines(header: &str, known: &BTreeSet<String>) -> Vec<String> {
     defined.difference(known).cloned().collect()
 }
 
-/// Public names that have no page yet.
-fn names_without_page() -> Result<BTreeSet<String>> {
-    let file = paths::checkout().join("abi-tests/no-page.txt");
-    if file.exists() { Ok(inline_names(&paths::read(&file)?)) } else { Ok(BTreeSet::new()) }
-}
-
-fn compare_names(
-    pages: &[Page],
-    public: &BTreeSet<String>,
-    without: &BTreeSet<String>,
-) -> Vec<String> {
+fn compare_names(pages: &[Page], public: &BTreeSet<String>) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     for page in pages {
@@ -235,17 +222,8 @@ fn compare_names(
             }
         }
     }
-    for name in public {
-        match (seen.contains_key(name.as_str()), without.contains(name)) {
-            (false, false) => wrong.push(format!("{name} has no page")),
-            (true, true) => {
-                wrong.push(format!("{name} has a page and is in abi-tests/no-page.txt"))
-            }
-            _ => {}
-        }
-    }
-    let unknown = without.difference(public);
-    wrong.extend(unknown.map(|name| format!("abi-tests/no-page.txt: {name} is not a public name")));
+    let lacking = public.iter().filter(|name| !seen.contains_key(name.as_str()));
+    wrong.extend(lacking.map(|name| format!("{name} has no page")));
     wrong
 }
 
@@ -394,17 +372,14 @@ Not an error.
     #[test]
     fn each_public_name_has_one_page() {
         let pages = [Page::parse("ibv_alloc_pd", PAGE)];
-        let (both, none) = (names(&["ibv_alloc_pd", "ibv_dealloc_pd"]), names(&[]));
-        assert!(compare_names(&pages, &both, &none).is_empty());
+        let both = names(&["ibv_alloc_pd", "ibv_dealloc_pd"]);
+        assert!(compare_names(&pages, &both).is_empty());
         let more = names(&["ibv_alloc_pd", "ibv_dealloc_pd", "ibv_x"]);
-        assert_eq!(compare_names(&pages, &more, &none), ["ibv_x has no page"]);
-        assert!(compare_names(&pages, &more, &names(&["ibv_x"])).is_empty());
-        let fewer = names(&["ibv_alloc_pd"]);
-        let wrong = compare_names(&pages, &fewer, &none);
+        assert_eq!(compare_names(&pages, &more), ["ibv_x has no page"]);
+        let wrong = compare_names(&pages, &names(&["ibv_alloc_pd"]));
         assert_eq!(wrong, ["ibv_alloc_pd.3: ibv_dealloc_pd is not a public name"]);
-        assert_eq!(compare_names(&pages, &both, &names(&["ibv_alloc_pd", "old"])).len(), 2);
         let twice = [Page::parse("ibv_alloc_pd", PAGE), Page::parse("ibv_alloc_pd", PAGE)];
-        assert_eq!(compare_names(&twice, &both, &none).len(), 2);
+        assert_eq!(compare_names(&twice, &both).len(), 2);
     }
 
     #[test]
