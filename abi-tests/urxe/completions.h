@@ -108,17 +108,17 @@ static inline bool poll_once(struct queue *queue, struct completion *is)
 	return queue->cq_ex ? poll_new(queue, is) : poll_old(queue, is);
 }
 
-/* Takes the event of the channel, if it comes in time. */
-static inline void await_event(struct queue *queue)
+/* Takes the event of the channel; false if none comes within so many milliseconds. */
+static inline bool take_event(struct queue *queue, int patience)
 {
 	struct pollfd entry = { .fd = queue->channel->fd, .events = POLLIN };
 	struct ibv_cq *cq;
 	void *context;
 
-	if (poll(&entry, 1, PATIENCE * 1000) != 1)
-		return;
-	if (!ibv_get_cq_event(queue->channel, &cq, &context))
-		ibv_ack_cq_events(cq, 1);
+	if (poll(&entry, 1, patience) != 1 || ibv_get_cq_event(queue->channel, &cq, &context))
+		return false;
+	ibv_ack_cq_events(cq, 1);
+	return cq == queue->cq;
 }
 
 /* Waits for a completion; false if none came. A queue with a channel is waited for asleep. */
@@ -133,7 +133,7 @@ static inline bool wait_for(struct queue *queue, struct completion *is)
 			CHECK(!ibv_req_notify_cq(queue->cq, 0));
 			if (poll_once(queue, is))
 				return true;
-			await_event(queue);
+			take_event(queue, PATIENCE * 1000);
 		} else if (tries > 100) {
 			usleep(50);
 		}

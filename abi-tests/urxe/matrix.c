@@ -167,6 +167,8 @@ static struct order far_order(const struct trial *trial)
 			order.window_length = trial->length;
 	}
 	order.receives = opcode->arrival && !trial->late;
+	order.solicited_only = serial & 8;
+	order.solicited = serial & 16;
 	return order;
 }
 
@@ -246,6 +248,7 @@ static void run(const struct trial *trial)
 		request.imm = far.want.imm = reply.rkey;
 	request.rkey = reply.rkey;
 	request.address = reply.at;
+	request.flags = far.solicited ? IBV_SEND_SOLICITED : 0;
 	request.num_sge = to_list(memory, &near.layout, sge);
 	if (trial->in_request) {
 		/* In memory that is not registered, and other bytes as soon as it is posted. */
@@ -670,6 +673,7 @@ static void multicast(void)
 			near.what = PREPARE;
 			answer(&own, &near, &own_reply);
 			far = here = far_order(&trial);
+			request.flags = far.solicited ? IBV_SEND_SOLICITED : 0;
 			peer.qp_num = unicast_peer.qp_num;
 			far.want = arrival(&trial, request.imm);
 			here.want = far.want;

@@ -53,6 +53,8 @@ struct order {
 	uint64_t skip, length;
 	/* A receive with these pieces or with none, or a completion that there has to be. */
 	bool receives, bare, completes;
+	/* Whether an event is wanted for solicited completions alone, and the one to come is such. */
+	bool solicited_only, solicited;
 	struct completion want;
 	/* What is in front of a datagram. */
 	uint32_t header_length;
@@ -441,6 +443,8 @@ static inline void post_receive(struct side *side, const struct order *order, st
 	int ret;
 
 	wr.num_sge = order->bare ? 0 : to_list(memory, &order->layout, sge);
+	if (side->recv.channel)
+		CHECK(!ibv_req_notify_cq(side->recv.cq, order->solicited_only));
 	ret = side->srq ? ibv_post_srq_recv(side->srq, &wr, &bad) : ibv_post_recv(side->qp, &wr, &bad);
 	if (ret)
 		WRONG(reply, "receive refused: %s", error_name(ret));
@@ -477,6 +481,12 @@ static inline void verify(struct side *side, const struct order *order, struct r
 	char text[200];
 	int64_t at;
 
+	if (order->completes && side->recv.channel) {
+		bool wanted = !order->solicited_only || order->solicited;
+
+		if (take_event(&side->recv, wanted ? PATIENCE * 1000 : 0) != wanted)
+			WRONG(reply, wanted ? "no event" : "an event that was not asked for");
+	}
 	if (order->completes) {
 		if (!wait_for(&side->recv, &is))
 			WRONG(reply, "no completion of the receive");
