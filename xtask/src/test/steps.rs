@@ -86,6 +86,7 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Slow,
         run: urxe_errors,
     },
+    Step { name: "urxe: two users", needs: packages::FOR_VM, class: Class::Slow, run: urxe_users },
     // The longest first, so that what runs side by side ends at about the same time.
     machine("abi-tests", abi_tests),
     machine("upstream's tests", suite_preload),
@@ -220,6 +221,10 @@ fn urxe_soak(ctx: &Ctx) -> Result<String> {
 
 fn urxe_errors(ctx: &Ctx) -> Result<String> {
     urxe::errors::check(&ctx.library)
+}
+
+fn urxe_users(ctx: &Ctx) -> Result<String> {
+    urxe::users::check(&ctx.library)
 }
 
 fn abi_tests(ctx: &Ctx) -> Result<String> {

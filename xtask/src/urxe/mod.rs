@@ -7,6 +7,7 @@ pub(crate) mod matrix;
 pub(crate) mod programs;
 pub(crate) mod soak;
 pub(crate) mod suite;
+pub(crate) mod users;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ usage: cargo xtask urxe COMMAND [--lib FILE] [--only PART] [--record] [--seconds
   soak      move data between several processes for N seconds (60) with random requests, and compare
             each byte; S decides which requests
   errors    provoke every refusal, error completion and event, and read what explains them
+  users     try to reach a process as another user, and with forged keys
 
 All run in the root file system of forky, on this machine's kernel; FILE is the library, otherwise
 the release build; only tests and programs whose name contains PART.
@@ -60,6 +62,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
         Some("suite") if record => suite::record(&library),
         Some("suite") => suite::check(&library, Some(only.as_str()).filter(|it| !it.is_empty())),
         Some("errors") => errors::check(&library),
+        Some("users") => users::check(&library),
         Some("programs") => programs::check(&library, &only),
         Some("matrix") => matrix::check(&library, &only),
         Some("soak") => soak::check(&library, seconds, seed),
