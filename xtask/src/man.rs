@@ -21,6 +21,9 @@ const FAMILIES: &[&str] = &["ibv_wc_read", "ibv_wr_post"];
 /// The test that passes each error number of its lines in the table through the function.
 const PASSED_ON: &str = "src/verbs/inline/errnos.rs";
 
+/// What the device inside the library refuses, each by a macro that names function and error.
+const REFUSALS: &str = "abi-tests/urxe/refusals.c";
+
 /// A page of section 3.
 #[derive(Debug, PartialEq, Eq)]
 struct Page {
@@ -57,9 +60,7 @@ impl Page {
     fn add_error(&mut self, head: &str) {
         let plain = plain(head);
         let (errno, of) = plain.split_once(" (").unwrap_or((&plain, ""));
-        let is_errno = errno.starts_with('E')
-            && errno.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-        if !is_errno || (errno.len() != plain.len() && !of.ends_with(')')) {
+        if !is_errno(errno) || (errno.len() != plain.len() && !of.ends_with(')')) {
             self.wrong.push(format!("{}.3: not an error number: {head}", self.stem));
             return;
         }
@@ -75,6 +76,11 @@ impl Page {
             self.errors.insert((function, errno.to_owned()));
         }
     }
+}
+
+/// Whether a word is the name of an error number.
+fn is_errno(word: &str) -> bool {
+    word.starts_with('E') && word.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
 }
 
 /// The lines of a section of a page.
@@ -143,6 +149,8 @@ pub(crate) fn check() -> Result<String> {
     for line in &reached {
         wrong.extend(line.check()?);
     }
+    let refused = refusals(&paths::read(&paths::checkout().join(REFUSALS))?);
+    wrong.extend(unlisted_refusals(&pages, &refused));
     if !wrong.is_empty() {
         return Err(Error::new(wrong.join("\n")));
     }
@@ -286,11 +294,44 @@ impl Reached {
         };
         // That test reads the error numbers from the table, and calls the function by its name.
         let (place, wanted) = if file == PASSED_ON { (&*text, function) } else { (body, errno) };
-        if has_word(place, wanted) {
+        // A program of C calls functions by their names; a unit test may have a name of its own.
+        let short = function.strip_prefix("ibv_").unwrap_or(function);
+        let calls = file.ends_with(".rs") || has_word(body, function) || has_word(body, short);
+        if has_word(place, wanted) && calls {
             return Ok(None);
         }
-        Ok(Some(format!("abi-tests/errnos.tsv: {test} of {file} says nothing of {wanted}")))
+        let what = if calls { wanted } else { function };
+        Ok(Some(format!("abi-tests/errnos.tsv: {test} of {file} says nothing of {what}")))
     }
+}
+
+/// Each function with each error number that the statements `REFUSES...("function: why", ERRNO, ...`
+/// of a program are about.
+fn refusals(program: &str) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for statement in program.split(';') {
+        let Some((_, call)) = statement.split_once("REFUSES") else { continue };
+        let Some((_, title)) = call.split_once('"') else { continue };
+        let Some((title, rest)) = title.split_once('"') else { continue };
+        let title = title.strip_prefix("child: ").unwrap_or(title);
+        let name = title.split([':', ' ']).next().unwrap_or_default();
+        let name = name.strip_prefix("ibv_").unwrap_or(name);
+        let mut words = rest.split(|other: char| !other.is_ascii_alphanumeric());
+        let Some(errno) = words.find(|word| is_errno(word)) else { continue };
+        found.insert((format!("ibv_{name}"), errno.to_owned()));
+    }
+    found
+}
+
+/// What is refused for a reason that the page of the function does not list. Titles that do not
+/// begin with the name of a function are about something else.
+fn unlisted_refusals(pages: &[Page], refused: &BTreeSet<(String, String)>) -> Vec<String> {
+    let page_of = |function: &String| pages.iter().find(|page| page.names.contains(function));
+    refused
+        .iter()
+        .filter(|pair| page_of(&pair.0).is_some_and(|page| !page.errors.contains(pair)))
+        .map(|(function, errno)| format!("{REFUSALS}: {errno} of {function} is not in its page"))
+        .collect()
 }
 
 /// The text of a function of a Rust or C file: up to the closing brace in the column in which the
@@ -410,6 +451,22 @@ Not an error.
         let wrong = compare_errors(&pages, &reached);
         assert_eq!(wrong, ["no page lists EPERM of ibv_dealloc_pd"]);
         assert!(parse_table("ibv_x EIO f t").is_err());
+    }
+
+    #[test]
+    fn what_is_refused_is_in_the_page() {
+        let program = "
+            REFUSES(\"dealloc_pd: in use\", EBUSY,
+                    \"ibv_dealloc_pd: # objects; all\", ibv_dealloc_pd(pd));
+            REFUSES_POINTER(\"child: ibv_alloc_pd\", ENODEV, NULL, ibv_alloc_pd(context));
+            REFUSES(\"a thing\", EPERM, NULL, other());";
+        let refused = refusals(program);
+        let pairs: Vec<_> =
+            refused.iter().map(|(function, errno)| format!("{function} {errno}")).collect();
+        assert_eq!(pairs, ["ibv_a EPERM", "ibv_alloc_pd ENODEV", "ibv_dealloc_pd EBUSY"]);
+        let wrong = unlisted_refusals(&[Page::parse("ibv_alloc_pd", PAGE)], &refused);
+        assert_eq!(wrong.len(), 1);
+        assert!(wrong[0].ends_with("ENODEV of ibv_alloc_pd is not in its page"));
     }
 
     #[test]
