@@ -17,6 +17,7 @@
  * 32nd. The device is the first one, and its GID the one with index 1.
  */
 #include "common.h"
+#include <dirent.h>
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <infiniband/verbs.h>
@@ -357,9 +358,23 @@ __attribute__((noinline)) void responder_part(void)
 	complete(recv_cq, COUNTED);
 }
 
+/* The threads of this process. */
+static int threads(void)
+{
+	DIR *folder = opendir("/proc/self/task");
+	int count = 0;
+
+	NEED(folder);
+	for (struct dirent *entry; (entry = readdir(folder));)
+		count += entry->d_name[0] != '.';
+	closedir(folder);
+	return count;
+}
+
 /*
  * The operations, in steps that wait for each other, so that nobody polls in vain: what is counted
- * is the same each time. Prints "operations N" and, for a tool that preloads the counter, its lines.
+ * is the same each time. Prints "process SIDE PID OPERATIONS THREADS" and, if the counter is preloaded,
+ * what that has counted.
  */
 static void count(void)
 {
@@ -391,7 +406,8 @@ static void count(void)
 	/* One after the other. */
 	if (side)
 		barrier();
-	printf("process\t%s\t%d\t%d\n", side ? "responder" : "requester", getpid(), COUNTED);
+	printf("process\t%s\t%d\t%d\t%d\n", side ? "responder" : "requester", getpid(), COUNTED,
+	       threads());
 	fflush(stdout);
 	void (*print)(const char *);
 

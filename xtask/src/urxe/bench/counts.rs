@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Bench;
+use super::measure::Measurement;
 use crate::error::{Error, Result};
 use crate::paths;
 
@@ -17,20 +18,23 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug)]
 struct Operation(&'static str, u64, &'static str);
 
-/// What is counted.
+/// What is counted; the first ones by the test command, too.
 const OPERATIONS: &[Operation] = &[
     Operation("send-count", 8, "ordinary"),
     Operation("write-count", 8, "ordinary"),
     Operation("write-count", 8, "buf"),
-    Operation("read-count", 8, "ordinary"),
     Operation("read-count", 8, "buf"),
-    Operation("send-count", 65_536, "ordinary"),
-    Operation("send-count", 65_536, "buf"),
     Operation("write-count", 65_536, "ordinary"),
+    Operation("send-count", 65_536, "ordinary"),
+    Operation("read-count", 8, "ordinary"),
+    Operation("send-count", 65_536, "buf"),
     Operation("write-count", 65_536, "buf"),
     Operation("read-count", 65_536, "ordinary"),
     Operation("read-count", 65_536, "buf"),
 ];
+
+/// How many of them the test command counts.
+const CHECKED: usize = 6;
 
 /// What one side took for all operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +47,7 @@ struct Side {
     allocations: u64,
     /// Bytes through memcpy(3), of copies that are not compiled in.
     copied: u64,
+    threads: u64,
 }
 
 /// What both sides took.
@@ -101,6 +106,13 @@ impl Operation {
         Ok(found)
     }
 
+    /// Whether the bytes are stored by the requester: small messages travel in the completion, and
+    /// files are mapped.
+    fn is_direct(self) -> bool {
+        let Operation(test, size, memory) = self;
+        memory == "buf" || (test == "send-count" && size < 256)
+    }
+
     fn title(self) -> String {
         let Operation(test, size, memory) = self;
         let size = if size < 1024 { format!("{size} B") } else { format!("{} KiB", size / 1024) };
@@ -114,7 +126,7 @@ fn side(name: &str) -> Option<usize> {
     ["requester", "responder"].iter().position(|it| *it == name)
 }
 
-/// A line "process SIDE PID OPERATIONS".
+/// A line "process SIDE PID OPERATIONS ...".
 fn process(line: &str) -> Option<(usize, &str, u64)> {
     let mut fields = line.strip_prefix("process\t")?.split('\t');
     let side = side(fields.next()?)?;
@@ -128,9 +140,6 @@ fn parse(output: &str) -> Option<Counts> {
     let mut counts = Counts::default();
     let mut lines = 0;
     for line in output.lines() {
-        if let Some((_, _, operations)) = process(line) {
-            counts.operations = operations;
-        }
         let mut fields = line.split('\t');
         let (kind, name) = (fields.next()?, fields.next());
         let numbers: Vec<u64> = fields.filter_map(|field| field.parse().ok()).collect();
@@ -138,6 +147,11 @@ fn parse(output: &str) -> Option<Counts> {
             ("counted", [allocations, _, bytes]) => {
                 let side = &mut counts.sides[side(name?)?];
                 (side.allocations, side.copied) = (*allocations, *bytes);
+                lines += 1;
+            }
+            ("process", [_, operations, threads]) => {
+                counts.operations = *operations;
+                counts.sides[side(name?)?].threads = *threads;
                 lines += 1;
             }
             ("calls", [process_vm, bytes, others]) => {
@@ -150,7 +164,7 @@ fn parse(output: &str) -> Option<Counts> {
             _ => {}
         }
     }
-    (lines == 4 && counts.operations > 0).then_some(counts)
+    (lines == 6 && counts.operations > 0).then_some(counts)
 }
 
 /// All counts as a text.
@@ -216,13 +230,33 @@ fn short(value: f64) -> String {
     if value == value.round() { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
+/// Counts what does not depend on the machine: the check of the test command.
+pub(crate) fn check(library: &Path) -> Result<String> {
+    let bench = Bench::new(library, "0".to_owned())?;
+    // Some containers forbid it; then a thread of the responder copies.
+    let may_copy = Measurement::Limit("vm-call", 8).run(&bench).is_ok();
+    let chosen = OPERATIONS[..CHECKED].iter().filter(|operation| may_copy || operation.is_direct());
+    let (mut wrong, mut checked) = (Vec::new(), 0);
+    for operation in chosen {
+        checked += 1;
+        wrong.extend(problems(*operation, &operation.count(&bench)?));
+    }
+    if !wrong.is_empty() {
+        return Err(Error::new(wrong.join("\n    ")));
+    }
+    let skipped = match CHECKED - checked {
+        0 => String::new(),
+        count => format!("; SKIPPED {count}: process_vm_writev(2) is forbidden here"),
+    };
+    Ok(format!(
+        "{checked} operations: nothing allocated, no thread, one copying call where memory is ordinary{skipped}"
+    ))
+}
+
 /// What is not as it has to be.
 fn problems(operation: Operation, counts: &Counts) -> Vec<String> {
-    let Operation(test, size, memory) = operation;
     let [requester, responder] = counts.sides;
-    // Small messages travel in the completion.
-    let is_direct = memory == "buf" || (test == "send-count" && size < 256);
-    let calls = if is_direct { 0 } else { counts.operations };
+    let calls = if operation.is_direct() { 0 } else { counts.operations };
     // The thread that watches the network may wake up meanwhile; and whether the peer lives is asked
     // once in 10 ms, which under ptrace(2) is soon.
     let few = counts.operations / 8;
@@ -237,6 +271,8 @@ fn problems(operation: Operation, counts: &Counts) -> Vec<String> {
     expect("copying calls of the responder", responder.process_vm, 0, 0);
     expect("other system calls of the requester", requester.calls, 0, few);
     expect("other system calls of the responder", responder.calls, 0, few);
+    expect("threads of the requester", requester.threads, 1, 0);
+    expect("threads of the responder", responder.threads, 1, 0);
     expect("allocations of the requester", requester.allocations, 0, few);
     expect("allocations of the responder", responder.allocations, 0, few);
     problems
@@ -246,15 +282,21 @@ fn problems(operation: Operation, counts: &Counts) -> Vec<String> {
 mod tests {
     use super::{Counts, Operation, Side, copies, parse, problems};
 
-    const OUTPUT: &str = "process\trequester\t10\t128\ncounted\trequester\t1\t3\t400\n\
-        process\tresponder\t11\t128\ncounted\tresponder\t0\t0\t0\nside 0: system call 72: 1\n\
+    const OUTPUT: &str = "process\trequester\t10\t128\t1\ncounted\trequester\t1\t3\t400\n\
+        process\tresponder\t11\t128\t1\ncounted\tresponder\t0\t0\t0\nside 0: system call 72: 1\n\
         calls\t0\t128\t1024\t1\ncalls\t1\t0\t0\t0\n";
 
     #[test]
     fn output_of_the_counters() {
-        let requester =
-            Side { process_vm: 128, process_vm_bytes: 1024, calls: 1, allocations: 1, copied: 400 };
-        let sides = [requester, Side::default()];
+        let requester = Side {
+            process_vm: 128,
+            process_vm_bytes: 1024,
+            calls: 1,
+            allocations: 1,
+            copied: 400,
+            threads: 1,
+        };
+        let sides = [requester, Side { threads: 1, ..Side::default() }];
         let counts = Counts { operations: 128, sides };
         assert_eq!(parse(OUTPUT), Some(counts));
         assert_eq!(parse(OUTPUT.rsplit_once("calls").unwrap().0), None);
