@@ -1,6 +1,8 @@
 //! `cargo xtask demo`: builds the library and shows it doing its main job: real verbs programs on
 //! the device inside the library, on any machine; with `--vm` on an RDMA device of a real kernel.
 
+pub(crate) mod check;
+
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -13,7 +15,7 @@ use crate::{packages, paths};
 /// What runs in the guest.
 const SCRIPT: &str = include_str!("../guest/demo.sh");
 /// The programs that are shown.
-const PROGRAMS: &[&str] = &["ibverbs-utils", "perftest"];
+pub(crate) const PROGRAMS: &[&str] = &["ibverbs-utils", "perftest"];
 /// The longest that a program may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 

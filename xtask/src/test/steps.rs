@@ -10,8 +10,8 @@ use crate::vm::Suite;
 use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
 use crate::{
-    abi_bench, abi_plugins, abi_suite, dropin, fuzz, headers, install, installed, man, matrix,
-    packages, paths, symbols, tools, urxe, vm,
+    abi_bench, abi_plugins, abi_suite, demo, dropin, fuzz, headers, install, installed, man,
+    matrix, packages, paths, symbols, tools, urxe, vm,
 };
 
 /// All steps, in the order in which they run.
@@ -39,6 +39,7 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Quick,
         run: installation,
     },
+    Step { name: "demo", needs: demo::PROGRAMS, class: Class::Quick, run: demo_check },
     Step { name: "without a device", needs: &[], class: Class::Quick, run: without_device },
     Step { name: "abidiff", needs: ABIDIFF, class: Class::Slow, run: abidiff },
     Step {
@@ -193,6 +194,10 @@ fn exports(ctx: &Ctx) -> Result<String> {
 
 fn exports_table(_: &Ctx) -> Result<String> {
     matrix::check()
+}
+
+fn demo_check(_: &Ctx) -> Result<String> {
+    demo::check::check()
 }
 
 fn abidiff(ctx: &Ctx) -> Result<String> {
