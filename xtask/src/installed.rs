@@ -44,7 +44,7 @@ pub(crate) fn check(library: &Path) -> Result<String> {
 }
 
 /// Whether this machine runs Debian 12.
-fn is_bookworm() -> bool {
+pub(crate) fn is_bookworm() -> bool {
     let release = paths::read(Path::new("/etc/os-release")).unwrap_or_default();
     release.lines().any(|line| line == "VERSION_CODENAME=bookworm")
 }

@@ -69,10 +69,22 @@ pub(super) const STEPS: &[Step] = &[
         run: urxe_suite,
     },
     Step {
+        name: "urxe: upstream's tests of 44.0 here",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: urxe_suite_here,
+    },
+    Step {
         name: "urxe: programs",
         needs: packages::FOR_VM,
         class: Class::Slow,
         run: urxe_programs,
+    },
+    Step {
+        name: "urxe: programs here",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: urxe_programs_here,
     },
     Step {
         name: "urxe: every opcode",
@@ -209,11 +221,19 @@ fn loading(ctx: &Ctx) -> Result<String> {
 }
 
 fn urxe_suite(ctx: &Ctx) -> Result<String> {
-    urxe::suite::check(&ctx.library, None)
+    urxe::suite::check(&ctx.library, Suite::Forky, None)
+}
+
+fn urxe_suite_here(ctx: &Ctx) -> Result<String> {
+    urxe::suite::check(&ctx.library, Suite::Bookworm, None)
 }
 
 fn urxe_programs(ctx: &Ctx) -> Result<String> {
-    urxe::programs::check(&ctx.library, "")
+    urxe::programs::check(&ctx.library, Suite::Forky, "")
+}
+
+fn urxe_programs_here(ctx: &Ctx) -> Result<String> {
+    urxe::programs::check(&ctx.library, Suite::Bookworm, "")
 }
 
 fn urxe_matrix(ctx: &Ctx) -> Result<String> {

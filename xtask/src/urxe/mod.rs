@@ -1,5 +1,6 @@
 //! The device inside the library: real programs and upstream's tests on it, in the root file system
-//! of a Debian release and on this machine's kernel, which needs no RDMA for that.
+//! of a Debian release or with what this machine has installed, and on this machine's kernel, which
+//! needs no RDMA for that.
 
 pub(crate) mod bench;
 pub(crate) mod errors;
@@ -14,21 +15,20 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::paths;
+use crate::sh::Cmd;
 use crate::vm::{Suite, chroot};
-
-/// The release whose programs and tests are run.
-const SUITE: Suite = Suite::Forky;
+use crate::{installed, packages, paths};
 
 /// The C source of what keeps programs from the memory of other processes.
 const NO_ACCESS: &str = include_str!("../../c/no_access.c");
 
 /// What `cargo xtask urxe` can do.
 const USAGE: &str = "\
-usage: cargo xtask urxe COMMAND [--lib FILE] [--only PART] [--record] [--seconds N] [--seed S]
+usage: cargo xtask urxe COMMAND [SUITE] [--lib FILE] [--only PART] [--record] [--repeat NUMBER]
+                        [--seconds N] [--seed S]
 
   suite     run upstream's tests and compare each test's outcome with what is expected; --record
-            writes the outcomes down as those expected
+            writes the outcomes down as those expected; --repeat does it so many times
   programs  run the examples of rdma-core and perftest, a server and a client each
   matrix    move data with every opcode over every type of queue pair, and compare each byte and
             each field of the completions; only the links whose title contains PART
@@ -37,14 +37,16 @@ usage: cargo xtask urxe COMMAND [--lib FILE] [--only PART] [--record] [--seconds
   errors    provoke every refusal, error completion and event, and read what explains them
   users     try to reach a process as another user, and with forged keys
 
-All run in the root file system of forky, on this machine's kernel; FILE is the library, otherwise
+The first two run with what the Debian SUITE has, forky unless told otherwise, on this machine's
+kernel: in the suite's root file system, or where this machine itself is of that suite, bookworm,
+with its own packages; the others in the root file system of forky. FILE is the library, otherwise
 the release build; only tests and programs whose name contains PART.
 ";
 
 /// Runs the command in `args`.
 pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
     let (mut library, mut only) = (paths::target().join("release/libibverbs.so"), String::new());
-    let (mut record, mut command) = (false, None);
+    let (mut record, mut repeat, mut words) = (false, 1, Vec::new());
     let (mut seconds, mut seed) = (soak::SECONDS, None);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -53,22 +55,28 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             "--lib" => library = value()?.into(),
             "--only" => only.clone_from(value()?),
             "--record" => record = true,
+            "--repeat" => repeat = number(arg, value()?)?,
             "--seconds" => seconds = number(arg, value()?)?,
             "--seed" => seed = Some(number(arg, value()?)?),
-            _ => command = Some(arg.as_str()),
+            word => words.push(word),
         }
     }
-    let found = match command {
-        Some("suite") if record => suite::record(&library),
-        Some("suite") => suite::check(&library, Some(only.as_str()).filter(|it| !it.is_empty())),
-        Some("errors") => errors::check(&library),
-        Some("users") => users::check(&library),
-        Some("programs") => programs::check(&library, &only),
-        Some("matrix") => matrix::check(&library, &only),
-        Some("soak") => soak::check(&library, seconds, seed),
-        _ => return Err(Error::new(USAGE)),
-    };
-    println!("{}", found?);
+    let suite = words.get(1).map_or(Ok(Suite::Forky), |name| Suite::parse(name))?;
+    for _ in 0..repeat {
+        let found = match words.first() {
+            Some(&"suite") if record => suite::record(&library, suite),
+            Some(&"suite") => {
+                suite::check(&library, suite, Some(only.as_str()).filter(|it| !it.is_empty()))
+            }
+            Some(&"programs") => programs::check(&library, suite, &only),
+            Some(&"errors") => errors::check(&library),
+            Some(&"users") => users::check(&library),
+            Some(&"matrix") => matrix::check(&library, &only),
+            Some(&"soak") => soak::check(&library, seconds, seed),
+            _ => return Err(Error::new(USAGE)),
+        };
+        println!("{}", found?);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -87,13 +95,34 @@ fn share(name: &str, library: &Path) -> Result<PathBuf> {
 /// What programs see, beside what the script sets: the library in the share, the device, and a
 /// directory of their own for its files.
 const ENVIRONMENT: &str = "\
-export LD_PRELOAD=/share/libibverbs.so.1 IBV_DRIVERS=urxe URXE_DIR=/dev/shm/libibverbs-rs-xtask-$$
+export LD_PRELOAD=$SHARE/libibverbs.so.1 IBV_DRIVERS=urxe
+export URXE_DIR=/dev/shm/libibverbs-rs-xtask-$$
 trap 'rm -rf $URXE_DIR' EXIT
 ";
 
-/// Runs a shell script in the root file system, with `share` at `/share`; what it prints.
+/// What the scripts need where they do not run in a root file system.
+const PACKAGES: &[&str] =
+    &["gcc", "ibverbs-utils", "iproute2", "libibverbs-dev", "perftest", "python3-pyverbs"];
+
+/// Runs a shell script in the root file system of forky, with `share` at `/share`; what it prints.
 fn run(share: &Path, script: &str, limit: Duration) -> Result<String> {
-    paths::write(&share.join("run.sh"), format!("{ENVIRONMENT}{script}"))?;
-    let command = ["sh", "/share/run.sh"].map(str::to_owned);
-    chroot::command(SUITE, Some(share), &command)?.timeout(limit).output()
+    run_in(Suite::Forky, share, script, limit)
+}
+
+/// Runs a shell script with what `suite` has; what it prints. The folder `share` is `$SHARE`.
+fn run_in(suite: Suite, share: &Path, script: &str, limit: Duration) -> Result<String> {
+    let here = suite == Suite::Bookworm && installed::is_bookworm();
+    let place = if here { share } else { Path::new("/share") };
+    let setting = format!("export SHARE={}\n", place.display());
+    paths::write(&share.join("run.sh"), format!("{setting}{ENVIRONMENT}{script}"))?;
+    let command = if here {
+        packages::ensure(PACKAGES)?;
+        // What the script mounts is nobody else's business.
+        let unshare = Cmd::new("unshare").args(["--mount", "--propagation", "private", "sh"]);
+        unshare.arg(share.join("run.sh"))
+    } else {
+        let command = ["sh", "/share/run.sh"].map(str::to_owned);
+        chroot::command(suite, Some(share), &command)?
+    };
+    command.timeout(limit).output()
 }

@@ -3,26 +3,34 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{NO_ACCESS, run, share};
+use super::{NO_ACCESS, run_in, share};
 use crate::error::{Error, Result};
 use crate::paths;
+use crate::vm::Suite;
 
 /// What runs the programs.
 const RUNNER: &str = include_str!("../../guest/urxe.py");
 
+/// The C source of what makes perftest quick, and post in both ways.
+const FOR_PERFTEST: &str = include_str!("../../c/for_perftest.c");
+
 /// The longest that all programs may take together.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// Runs the programs whose title contains `only`; how many there are, or those that failed.
-pub(crate) fn check(library: &Path, only: &str) -> Result<String> {
+/// Runs the programs of `suite` whose title contains `only`; how many there are, or those that
+/// failed.
+pub(crate) fn check(library: &Path, suite: Suite, only: &str) -> Result<String> {
     let share = share("programs", library)?;
     paths::write(&share.join("urxe.py"), RUNNER)?;
     paths::write(&share.join("no_access.c"), NO_ACCESS)?;
+    paths::write(&share.join("for_perftest.c"), FOR_PERFTEST)?;
     let script = format!(
-        "LD_PRELOAD= gcc -O2 -Wall -Werror -o /share/no_access /share/no_access.c || exit 1\n\
-         python3 /share/urxe.py 127.0.0.1 '{only}'\n"
+        "cd $SHARE\n\
+         LD_PRELOAD= gcc -O2 -Wall -Werror -o no_access no_access.c || exit 1\n\
+         LD_PRELOAD= gcc -O2 -Wall -Werror -shared -fPIC -o for_perftest.so for_perftest.c || exit 1\n\
+         LD_PRELOAD= /usr/bin/python3 urxe.py 127.0.0.1 $SHARE/libibverbs.so.1 '{only}'\n"
     );
-    let output = run(&share, &script, TIMEOUT)?;
+    let output = run_in(suite, &share, &script, TIMEOUT)?;
     let mut count = 0;
     let mut failed = Vec::new();
     for line in output.lines() {

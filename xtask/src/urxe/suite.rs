@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{SUITE, run, share};
+use super::{run_in, share};
 use crate::error::{Context, Error, Result};
 use crate::paths;
+use crate::vm::Suite;
 use crate::vm::outcomes::Outcomes;
 use crate::vm::rootfs;
 use crate::vm::suite::{RUNNER, copy_tests};
@@ -17,21 +18,20 @@ const TIMEOUT: Duration = Duration::from_secs(900);
 /// find the same about the device inside the library. The partition key is in a copy of the folder
 /// in sysfs; rdma(8) tells which network interface the device is on. Some need huge pages.
 const STAND_INS: &str = r#"
-mkdir -p /tmp/class/infiniband/urxe0/ports/1/pkeys
-echo 0xffff > /tmp/class/infiniband/urxe0/ports/1/pkeys/0
-mount -t overlay -o lowerdir=/tmp/class:/sys/class overlay /sys/class
-mkdir /tmp/bin
-cat > /tmp/bin/rdma <<'END'
+mkdir -p $SHARE/class/infiniband/urxe0/ports/1/pkeys $SHARE/bin
+echo 0xffff > $SHARE/class/infiniband/urxe0/ports/1/pkeys/0
+mount -t overlay -o lowerdir=$SHARE/class:/sys/class overlay /sys/class
+cat > $SHARE/bin/rdma <<'END'
 #!/bin/sh
 echo '[{"ifindex":0,"ifname":"urxe0","port":1,"state":"ACTIVE","netdev":"lo"}]'
 END
-chmod +x /tmp/bin/rdma
-export PATH=/tmp/bin:$PATH URXE_NETDEV=lo
+chmod +x $SHARE/bin/rdma
+export PATH=$SHARE/bin:$PATH URXE_NETDEV=lo
 pages=/proc/sys/vm/nr_hugepages
 before=$(cat $pages)
 [ $before -ge 32 ] || echo 32 > $pages
 trap 'echo $before > $pages; rm -rf $URXE_DIR' EXIT
-cd /share/tests
+cd $SHARE/tests
 "#;
 
 /// Modules of tests that need the kernel's connection manager.
@@ -47,7 +47,14 @@ enum Mode {
 }
 
 impl Mode {
-    const ALL: [Mode; 2] = [Mode::Plain, Mode::Confidential];
+    /// Those that the tests of a suite run in.
+    fn all(suite: Suite) -> &'static [Mode] {
+        match suite {
+            Suite::Forky => &[Mode::Plain, Mode::Confidential],
+            // There was no such mode.
+            Suite::Trixie | Suite::Bookworm => &[Mode::Plain],
+        }
+    }
 
     /// What the script sets.
     fn environment(self) -> &'static str {
@@ -58,12 +65,12 @@ impl Mode {
     }
 
     /// The file with the outcomes that are expected.
-    fn expected_file(self) -> PathBuf {
+    fn expected_file(self, suite: Suite) -> PathBuf {
         let mode = match self {
             Mode::Plain => "",
             Mode::Confidential => "-confidential",
         };
-        let name = format!("rdma-core-{}-tests-on-urxe{mode}.tsv", SUITE.rdma_core());
+        let name = format!("rdma-core-{}-tests-on-urxe{mode}.tsv", suite.rdma_core());
         paths::checkout().join("xtask/expected").join(name)
     }
 
@@ -77,10 +84,10 @@ impl Mode {
 }
 
 /// Runs the tests; a summary if all went as expected, otherwise an error with each difference.
-pub(crate) fn check(library: &Path, only: Option<&str>) -> Result<String> {
+pub(crate) fn check(library: &Path, suite: Suite, only: Option<&str>) -> Result<String> {
     let mut found = Vec::new();
-    for mode in Mode::ALL {
-        let expected = Outcomes::read(&mode.expected_file())?;
+    for &mode in Mode::all(suite) {
+        let expected = Outcomes::read(&mode.expected_file(suite))?;
         let expected = match only {
             Some(part) => expected.matching(part),
             None => expected,
@@ -88,7 +95,7 @@ pub(crate) fn check(library: &Path, only: Option<&str>) -> Result<String> {
         if expected.count("ok") == 0 {
             continue;
         }
-        let (outcomes, share) = outcomes(library, mode, only)?;
+        let (outcomes, share) = outcomes(library, suite, mode, only)?;
         let differences = outcomes.differences(&expected);
         if !differences.is_empty() {
             return Err(Error::new(format!(
@@ -104,33 +111,38 @@ pub(crate) fn check(library: &Path, only: Option<&str>) -> Result<String> {
 }
 
 /// Runs the tests, and writes down the outcomes as those that are expected from now on.
-pub(crate) fn record(library: &Path) -> Result<String> {
+pub(crate) fn record(library: &Path, suite: Suite) -> Result<String> {
     let mut found = Vec::new();
-    for mode in Mode::ALL {
-        let (outcomes, _) = outcomes(library, mode, None)?;
-        outcomes.write(&mode.expected_file())?;
-        found.push(format!("{outcomes}; recorded in {}", mode.expected_file().display()));
+    for &mode in Mode::all(suite) {
+        let (outcomes, _) = outcomes(library, suite, mode, None)?;
+        outcomes.write(&mode.expected_file(suite))?;
+        found.push(format!("{outcomes}; recorded in {}", mode.expected_file(suite).display()));
     }
     Ok(found.join("\n"))
 }
 
 /// The outcome of each test, and the folder with all that was printed.
-fn outcomes(library: &Path, mode: Mode, only: Option<&str>) -> Result<(Outcomes, PathBuf)> {
+fn outcomes(
+    library: &Path,
+    suite: Suite,
+    mode: Mode,
+    only: Option<&str>,
+) -> Result<(Outcomes, PathBuf)> {
     let share = share("suite", library)?;
     let tests = share.join("tests");
-    copy_tests(&rootfs::root(SUITE)?, &tests)?;
+    copy_tests(&rootfs::root(suite)?, &tests)?;
     paths::write(&share.join("suite.py"), RUNNER)?;
     let selection = match only {
         Some(part) => format!("-k '{part}'"),
         None => selection(&tests, mode)?,
     };
     let script = format!(
-        "{STAND_INS}{}python3 /share/suite.py /share/outcomes.tsv -v --dev urxe0 {selection} \
-         >/share/output.txt 2>&1\n\
+        "{STAND_INS}{}/usr/bin/python3 $SHARE/suite.py $SHARE/outcomes.tsv -v --dev urxe0 {selection} \
+         >$SHARE/output.txt 2>&1\n\
          [ $? -le 1 ]\n",
         mode.environment()
     );
-    let result = run(&share, &script, TIMEOUT);
+    let result = run_in(suite, &share, &script, TIMEOUT);
     let outcomes = Outcomes::read(&share.join("outcomes.tsv"))
         .context(|| format!("no test ran; see {}/output.txt", share.display()))?;
     result.map_err(|error| {
