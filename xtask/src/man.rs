@@ -337,13 +337,14 @@ fn unlisted_refusals(pages: &[Page], refused: &BTreeSet<(String, String)>) -> Ve
 /// The text of a function of a Rust or C file: up to the closing brace in the column in which the
 /// function begins.
 fn body<'a>(text: &'a str, function: &str) -> Option<&'a str> {
+    let call = format!("{function}(");
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let begin = start;
         start += line.len();
         let indent = &line[..line.len() - line.trim_start().len()];
-        let is_head = has_word(line, function)
-            && line.contains(&format!("{function}("))
+        let is_head = line.contains(&call)
+            && has_word(line, function)
             && !line.trim_end().ends_with(';')
             && (line.contains("fn ") || indent.is_empty());
         if is_head {
