@@ -3,12 +3,14 @@
  * completions that are compared field by field: all sizes and splits, kinds of memory, inline data,
  * both posting and polling interfaces, with shared receive queues and without.
  *
- * usage: matrix DEVICE one|many [PART]
+ * usage: matrix DEVICE one|many|hidden [PART]
  *
  * one: both sides are in this process. many: the other side is in a process of its own, and shared
- * receive queues of XRC in another one. Only links whose title contains PART.
+ * receive queues of XRC in another one. hidden: the same, and a user's processes may not trace each
+ * other, so that their memory is out of reach. Only links whose title contains PART.
  */
 #include "side.h"
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 enum { MOST_FAILURES = 20 };
@@ -797,11 +799,13 @@ int main(int argc, char **argv)
 	uint64_t since = nanoseconds(CLOCK_MONOTONIC);
 
 	if (argc < 3) {
-		printf("usage: %s DEVICE one|many [PART]\n", argv[0]);
+		printf("usage: %s DEVICE one|many|hidden [PART]\n", argv[0]);
 		return 2;
 	}
 	start();
 	make_bytes();
+	if (!strcmp(argv[2], "hidden"))
+		CHECK(!prctl(PR_SET_DUMPABLE, 0));
 	domain_file = NEED(memfd_create("domain", 0));
 	if (!strcmp(argv[2], "one")) {
 		pair.here = &others[0];

@@ -7,7 +7,7 @@
 if [ "$1" = mode ]; then
     title=$2
     shift 2
-    timeout -k 5 200 "$@" >"/share/$title.txt" 2>&1
+    timeout -k 5 400 "$@" >"/share/$title.txt" 2>&1
     status=$?
     [ $status -le 1 ] || echo "exit status $status" >>"/share/$title.txt"
     printf '%s\t%s\n' "$title" "$(tail -n 1 "/share/$title.txt")"
@@ -25,5 +25,6 @@ xargs -P2 -L1 sh "$0" mode <<END
 "one process" /share/matrix urxe0 one "$1"
 "processes" /share/matrix urxe0 many "$1"
 "InfiniBand" env URXE_LINK_LAYER=infiniband /share/matrix urxe0 many "$1"
+"a user's processes may not trace each other" env URXE_DIR=$URXE_DIR-user setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all /share/matrix urxe0 hidden "${1:-SRQ}"
 "the system forbids access" /share/no_access /share/matrix urxe0 many "${1:-new}"
 END

@@ -97,7 +97,7 @@ fn share(name: &str, library: &Path) -> Result<PathBuf> {
 const ENVIRONMENT: &str = "\
 export LD_PRELOAD=$SHARE/libibverbs.so.1 IBV_DRIVERS=urxe
 export URXE_DIR=/dev/shm/libibverbs-rs-xtask-$$
-trap 'rm -rf $URXE_DIR' EXIT
+trap 'rm -rf $URXE_DIR $URXE_DIR-user' EXIT
 ";
 
 /// What the scripts need where they do not run in a root file system.
