@@ -976,9 +976,28 @@ static void child(void)
 	int status;
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	struct ibv_recv_wr wr = { 0 }, *bad;
+	struct ibv_cq_ex *cq_ex =
+		ibv_create_cq_ex(context, &(struct ibv_cq_init_attr_ex){ .cqe = 4 });
+	struct ibv_qp_init_attr qp_init = { .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC };
+	struct ibv_qp_init_attr_ex qp_init_ex = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = pd,
+	};
+	struct ibv_srq_init_attr_ex srq_init = {
+		.attr = { 2, 2, 0 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_PD,
+		.pd = pd,
+	};
+	struct ibv_qp_ex *series = extended_qp(IBV_QPT_RC, IBV_QP_EX_WITH_SEND);
+	struct ibv_comp_cntr_init_attr counting = { .type = IBV_COMP_CNTR_TYPE_WRS };
+	struct ibv_comp_cntr *counter = ibv_create_comp_cntr(context, &counting);
+	uint64_t value;
 	pid_t pid;
 
-	NEED(srq);
+	NEED(srq && cq_ex && counter);
 	fflush(stdout);
 	pid = fork();
 	NEED(pid >= 0);
@@ -987,6 +1006,8 @@ static void child(void)
 		report("in a child process", status ? "the child failed" : "ok");
 		new_lines();
 		NEED(!ibv_destroy_qp(rc) && !ibv_destroy_qp(ud) && !ibv_destroy_srq(srq));
+		NEED(!ibv_destroy_qp(&series->qp_base) && !ibv_destroy_comp_cntr(counter));
+		NEED(!ibv_destroy_cq(ibv_cq_ex_to_cq(cq_ex)));
 		return;
 	}
 	REFUSES_POINTER("child: create_cq", ENODEV, line, ibv_create_cq(context, 4, NULL, NULL, 0));
@@ -1005,6 +1026,32 @@ static void child(void)
 	REFUSES_NEGATIVE("child: rereg_mr", ENODEV, line,
 		ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 1));
 	REFUSES("child: attach_mcast", ENODEV, line, ibv_attach_mcast(ud, &group, 0));
+	REFUSES("child: detach_mcast", ENODEV, line, ibv_detach_mcast(ud, &group, 0));
+	REFUSES("child: modify_cq", ENODEV, line,
+		ibv_modify_cq(cq, &(struct ibv_modify_cq_attr){ .attr_mask = IBV_CQ_ATTR_MODERATE }));
+	REFUSES("child: req_notify_cq", ENODEV, line, ibv_req_notify_cq(cq, 0));
+	REFUSES_POINTER("child: create_cq_ex", ENODEV, line,
+			ibv_create_cq_ex(context, &(struct ibv_cq_init_attr_ex){ .cqe = 4 }));
+	REFUSES("child: start_poll", ENODEV, NULL,
+		ibv_start_poll(cq_ex, &(struct ibv_poll_cq_attr){ 0 }));
+	REFUSES_POINTER("child: create_qp", ENODEV, line, ibv_create_qp(pd, &qp_init));
+	REFUSES_POINTER("child: create_qp_ex", ENODEV, line, ibv_create_qp_ex(context, &qp_init_ex));
+	REFUSES_POINTER("child: create_srq", ENODEV, line, ibv_create_srq(pd, &init));
+	REFUSES_POINTER("child: create_srq_ex", ENODEV, line,
+			ibv_create_srq_ex(context, &srq_init));
+	ibv_wr_start(series);
+	ibv_wr_send(series);
+	REFUSES("child: wr_complete", ENODEV, NULL, ibv_wr_complete(series));
+	REFUSES_POINTER("child: create_comp_cntr", ENODEV, line,
+			ibv_create_comp_cntr(context, &counting));
+	REFUSES("child: qp_attach_comp_cntr", ENODEV, line,
+		attach(rc, counter, 0, IBV_QP_ATTACH_COMP_CNTR_OP_SEND));
+	REFUSES("child: read_comp_cntr", ENODEV, line, ibv_read_comp_cntr(counter, &value));
+	REFUSES("child: read_err_comp_cntr", ENODEV, line, ibv_read_err_comp_cntr(counter, &value));
+	REFUSES("child: set_comp_cntr", ENODEV, line, ibv_set_comp_cntr(counter, 1));
+	REFUSES("child: set_err_comp_cntr", ENODEV, line, ibv_set_err_comp_cntr(counter, 1));
+	REFUSES("child: inc_comp_cntr", ENODEV, line, ibv_inc_comp_cntr(counter, 1));
+	REFUSES("child: inc_err_comp_cntr", ENODEV, line, ibv_inc_err_comp_cntr(counter, 1));
 	/* A context of another process, whose descriptor has been handed over. */
 	REFUSES_POINTER("import_device: of another process", EOPNOTSUPP,
 			"ibv_import_device: the descriptor is of a context of another process",

@@ -109,6 +109,19 @@ fn plain(line: &str) -> String {
     text
 }
 
+/// The verbs that a page refers to, as `.BR ibv_alloc_pd (3)`.
+fn references(text: &str) -> std::vec::IntoIter<String> {
+    let mut found = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with(".BR ") || line.starts_with(".RB ")) {
+        let plain = plain(line);
+        if let Some((before, _)) = plain.split_once("(3)") {
+            let name = before.rsplit(|it: char| !it.is_ascii_alphanumeric() && it != '_').next();
+            found.extend(name.filter(|name| name.starts_with("ibv_")).map(str::to_owned));
+        }
+    }
+    found.into_iter()
+}
+
 /// The items of a list with commas.
 fn list(text: &str) -> impl Iterator<Item = String> {
     text.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty())
@@ -144,6 +157,12 @@ pub(crate) fn check() -> Result<String> {
     let public = public_names()?;
     let mut wrong: Vec<String> = pages.iter().flat_map(|page| page.wrong.clone()).collect();
     wrong.extend(compare_names(&pages, &public));
+    for path in paths::list(&paths::checkout().join("man"))? {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        let known = |name: &str| public.contains(name) || FAMILIES.contains(&name);
+        let unknown = references(&paths::read(&path)?).filter(|name| !known(name));
+        wrong.extend(unknown.map(|name| format!("{file}: there is no {name}(3)")));
+    }
     let reached = reached()?;
     wrong.extend(compare_errors(&pages, &reached));
     for line in &reached {
@@ -409,6 +428,12 @@ Not an error.
             let page = Page::parse("ibv_alloc_pd", &PAGE.replace(".B EIO", head));
             assert!(page.wrong[0].contains(reason), "{:?}", page.wrong);
         }
+    }
+
+    #[test]
+    fn a_page_refers_to_others() {
+        let text = ".BR ibv_a (3),\n.RB ( ibv_b (3))\n.BR poll (2)\nibv_c (3)\n.B ibv_d\n";
+        assert_eq!(references(text).collect::<Vec<_>>(), ["ibv_a", "ibv_b"]);
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Counter {
 
     /// ENODEV in a child of the process that made it.
     fn check_process(&self) -> Result<()> {
-        if self.host.is_current() { Ok(()) } else { Err(Errno::ENODEV) }
+        self.host.check_current()
     }
 }
 

@@ -21,7 +21,7 @@ use crate::urxe::completion::Cq;
 use crate::urxe::completion::counter::Counter;
 use crate::urxe::device::{Context, Pd, events};
 use crate::urxe::explain;
-use crate::urxe::host::{self, Host, Kind, Table};
+use crate::urxe::host::{Host, Kind, Table};
 use crate::urxe::limits::{MAX_INLINE, MAX_QP_WR, MAX_SGE};
 use crate::urxe::queue::owner::Identity;
 use crate::urxe::queue::{OwnQueue, Srq};
@@ -91,7 +91,8 @@ unsafe fn create(context: *mut ibv_context, attr: &mut ibv_qp_init_attr_ex) -> R
     } else {
         None
     };
-    let host = host::host()?;
+    let host = objects.context.host();
+    host.check_current()?;
     let init = ibv_qp_init_attr {
         qp_context: attr.qp_context,
         send_cq: objects.send_cq.map_or(ptr::null_mut(), |_| attr.send_cq),

@@ -13,7 +13,7 @@ use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
 use crate::urxe::completion::Cq;
 use crate::urxe::device::{Context, Pd, events};
 use crate::urxe::explain;
-use crate::urxe::host::{self, Table};
+use crate::urxe::host::Table;
 use crate::urxe::limits::{MAX_SRQ_SGE, MAX_SRQ_WR};
 use crate::urxe::pair::Xrcd;
 use crate::urxe::shared::{Guard, SRQS};
@@ -143,7 +143,6 @@ unsafe fn create(
     }
     check_size("max_wr", attr.attr.max_wr, MAX_SRQ_WR)?;
     check_size("max_sge", attr.attr.max_sge, MAX_SRQ_SGE)?;
-    let host = host::host()?;
     // SAFETY: the caller's promise; the objects are counted, so they outlive the SRQ.
     let (context, domain, cq, xrcd) = unsafe {
         (
@@ -153,6 +152,8 @@ unsafe fn create(
             is_xrc.then(|| Xrcd::of(attr.xrcd)),
         )
     };
+    let host = context.host();
+    host.check_current()?;
     let identity = Identity {
         pd: domain.number(),
         events: context.events().number(),
