@@ -12,6 +12,7 @@
  * A pointer that the kernel reads as 64 bits: the member _name is the pointer, _name_data_u64 all of
  * it. Where pointers have 32 bits the others must be 0, which writing _name_data_u64 sees to.
  */
+#undef RDMA_UAPI_PTR
 #if UINTPTR_MAX == UINT32_MAX && __BYTE_ORDER == __LITTLE_ENDIAN
 #define RDMA_UAPI_PTR(_type, _name) \
 	__extension__ union { \

@@ -15,15 +15,15 @@
 #undef htonll
 
 /* Host byte order to network byte order. */
-static inline uint64_t htonll(uint64_t x)
+__attribute__((deprecated)) static inline uint64_t htonll(uint64_t x)
 {
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(x) : x;
 }
 
 /* Network byte order to host byte order. */
-static inline uint64_t ntohll(uint64_t x)
+__attribute__((deprecated)) static inline uint64_t ntohll(uint64_t x)
 {
-	return htonll(x);
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(x) : x;
 }
 
 #define htonll htonll

@@ -85,7 +85,9 @@ fn exported(text: &str) -> String {
     const FUNCTION: &str = "extern \"C\" fn ";
     let mut marked = String::new();
     for line in text.lines() {
-        let at_start = line.trim_start_matches("pub(crate) ").trim_start_matches("unsafe ");
+        // Whatever can see it.
+        let visible = line.strip_prefix("pub(").and_then(|rest| rest.split_once(") "));
+        let at_start = visible.map_or(line, |(_, rest)| rest).trim_start_matches("unsafe ");
         if let Some(rest) = at_start.strip_prefix(FUNCTION) {
             let name = rest.split(['(', '<']).next().unwrap_or_default();
             let is_exported = ["export!(", "export_private!("].iter().any(|export| {

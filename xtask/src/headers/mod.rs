@@ -13,6 +13,7 @@
 //! | `@functions SOURCE... -NAME...` | the exported functions of `src/SOURCE.rs`, some left out |
 
 mod bindgen;
+mod check;
 mod render;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,10 +26,10 @@ use crate::paths;
 
 /// What `cargo xtask headers` can do.
 const USAGE: &str = "\
-usage: cargo xtask headers [--check]
+usage: cargo xtask headers [--check | test]
 
   writes the headers in include/infiniband from include/templates and the Rust sources; --check
-  writes nothing, and fails if one of them is not what it would become
+  writes nothing, and fails if one of them is not what it would become; test runs all checks
 ";
 
 /// What the checks need.
@@ -39,7 +40,8 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let found = match args.as_slice() {
         [] => write()?,
-        ["--check"] => check_files()?,
+        ["--check"] => check_files(&generate()?)?,
+        ["test"] => check()?,
         ["help"] => USAGE.to_owned(),
         _ => return Err(Error::new(USAGE)),
     };
@@ -49,7 +51,9 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
 
 /// All checks of the headers.
 pub(crate) fn check() -> Result<String> {
-    check_files()
+    let generated = generate()?;
+    let files = check_files(&generated)?;
+    Ok(format!("{files}; {}", check::run(&generated)?))
 }
 
 /// The folder with the headers.
@@ -59,7 +63,7 @@ fn folder() -> PathBuf {
 
 /// Writes all headers.
 fn write() -> Result<String> {
-    let headers = generate()?;
+    let headers = generate()?.headers;
     for (name, text) in &headers {
         paths::write(&paths::make_dir(folder())?.join(name), text)?;
     }
@@ -67,9 +71,9 @@ fn write() -> Result<String> {
 }
 
 /// Compares all headers with what they should be.
-fn check_files() -> Result<String> {
-    let headers = generate()?;
-    for (name, text) in &headers {
+fn check_files(generated: &Generated) -> Result<String> {
+    let headers = &generated.headers;
+    for (name, text) in headers {
         let file = folder().join(name);
         if std::fs::read_to_string(&file).ok().as_ref() != Some(text) {
             return Err(Error::new(format!(
@@ -113,8 +117,18 @@ impl Template {
     }
 }
 
-/// The headers: name and text.
-fn generate() -> Result<BTreeMap<String, String>> {
+/// What was made of the templates and the sources.
+struct Generated {
+    /// The text of each header.
+    headers: BTreeMap<String, String>,
+    /// What was read from the Rust sources.
+    declarations: Declarations,
+    /// The macros that are written by hand.
+    macros: BTreeSet<String>,
+}
+
+/// Makes the headers.
+fn generate() -> Result<Generated> {
     let mut templates = Vec::new();
     for path in paths::list(&paths::checkout().join("include/templates"))? {
         let text = std::fs::read_to_string(&path);
@@ -136,8 +150,39 @@ fn generate() -> Result<BTreeMap<String, String>> {
         expand(template, &templates, &only, &mut declarations, &mut headers)?;
     }
     match declarations.forgotten().as_slice() {
-        [] => Ok(headers),
-        names => Err(Error::new(format!("in no header: {}", names.join(", ")))),
+        [] => {}
+        names => return Err(Error::new(format!("in no header: {}", names.join(", ")))),
+    }
+    functions_present(&headers)?;
+    Ok(Generated { headers, declarations, macros })
+}
+
+/// Exported functions that are for providers, and in none of these headers.
+const FOR_PROVIDERS: &[&str] = &[
+    "ibv_copy_ah_attr_from_kern",
+    "ibv_copy_path_rec_from_kern",
+    "ibv_copy_path_rec_to_kern",
+    "ibv_copy_qp_attr_from_kern",
+    "ibv_dofork_range",
+    "ibv_dontfork_range",
+    "ibv_get_sysfs_path",
+    "ibv_read_sysfs_file",
+];
+
+/// Looks for each function that the library exports under a public version, and for each inline
+/// function that it has as a plain symbol.
+fn functions_present(headers: &BTreeMap<String, String>) -> Result<()> {
+    let exports = paths::read(&paths::checkout().join("abi-tests/exports.txt"))?;
+    let names = exports.lines().filter(|line| !line.contains("@@IBVERBS_PRIVATE"));
+    let names = names.filter_map(|line| Some(line.split_once("@@IBVERBS_")?.0));
+    let missing = names.filter(|name| {
+        let declared = [format!(" {name}("), format!("*{name}(")];
+        let is_there = |text: &String| declared.iter().any(|start| text.contains(start));
+        !FOR_PROVIDERS.contains(name) && !headers.values().any(is_there)
+    });
+    match missing.collect::<Vec<_>>().as_slice() {
+        [] => Ok(()),
+        names => Err(Error::new(format!("declared in no header: {}", names.join(", ")))),
     }
 }
 

@@ -180,6 +180,64 @@ impl Declarations {
         out
     }
 
+    /// The names of all constants.
+    pub(super) fn constants(&self) -> impl Iterator<Item = &str> {
+        let constants = self.items.iter().filter(|it| matches!(it.kind, Kind::Constant { .. }));
+        constants.map(|item| item.name.as_str())
+    }
+
+    /// All functions and all members of structs declared again, where a difference to the header
+    /// that is compiled does not compile.
+    pub(super) fn declared_again(&self) -> String {
+        let mut out = String::new();
+        for (i, item) in self.items.iter().enumerate() {
+            match &item.kind {
+                Kind::Function { text } if self.written.contains(&i) => {
+                    out.push_str(&format!("{};\n", self.c(text)));
+                }
+                Kind::Record { members, .. } if self.written.contains(&i) => {
+                    self.members_again(item, members, &mut out);
+                }
+                _ => {}
+            }
+        }
+        out
+    }
+
+    /// The members of a record as variables, once of the type that the header says, and once of
+    /// that which we say.
+    fn members_again(&self, item: &Item, members: &[Member], out: &mut String) {
+        let of = item.name.as_str();
+        let kernel = item.source.starts_with("uapi/");
+        let keyword = self.keyword(of).unwrap_or("struct");
+        for member in members {
+            let text = &member.text;
+            if words(text).first().is_some_and(|(_, word)| NESTED.contains(word)) {
+                continue;
+            }
+            // The name is the last word, that behind "(*" in a pointer to a function.
+            let name = match text.split_once("(*") {
+                Some((_, rest)) => words(rest).first().map(|(_, word)| *word),
+                None => words(text.split('[').next().unwrap_or(text)).last().map(|(_, word)| *word),
+            };
+            let Some(name) = name else { continue };
+            let c_name = name.strip_suffix('_').unwrap_or(name);
+            if USER_POINTERS.iter().any(|(path, _)| *path == format!("{of}.{name}")) {
+                continue;
+            }
+            let variable = format!("again_{of}_{c_name}");
+            let text = self.c_with(text, kernel);
+            let at = words(&text).into_iter().filter(|(_, word)| *word == c_name);
+            // In a pointer to a function the first of that name, otherwise the last.
+            let at = if text.contains("(*") { at.min() } else { at.max() };
+            let Some((at, _)) = at else { continue };
+            let ours = format!("{}{variable}{}", &text[..at], &text[at + c_name.len()..]);
+            out.push_str(&format!(
+                "extern __typeof__((({keyword} {of} *)0)->{c_name}) {variable};\nextern {ours};\n"
+            ));
+        }
+    }
+
     /// Names that should be in a header and are in none.
     pub(super) fn forgotten(&self) -> Vec<&str> {
         let forgotten = self.items.iter().enumerate().filter(|(i, item)| match &item.kind {
@@ -342,7 +400,7 @@ impl Declarations {
     }
 
     /// `struct`, `union` or `enum` for the name of a type.
-    fn keyword(&self, name: &str) -> Option<&'static str> {
+    pub(super) fn keyword(&self, name: &str) -> Option<&'static str> {
         if ELSEWHERE.contains(&name) || OPAQUE.contains(&name) || WRAPPED.contains(&name) {
             return Some("struct");
         }
@@ -358,6 +416,11 @@ impl Declarations {
     /// A declaration as C has it: with keywords in front of types, and with the names that are
     /// keywords of Rust.
     fn c(&self, text: &str) -> String {
+        self.c_with(text, self.kernel)
+    }
+
+    /// The same, with the kernel's names of integers or not.
+    fn c_with(&self, text: &str, kernel: bool) -> String {
         let mut out = String::new();
         let mut end = 0;
         for (at, word) in words(text) {
@@ -371,11 +434,11 @@ impl Declarations {
             }
             out.push_str(match word {
                 "intptr_t" | "ptrdiff_t" => "ssize_t",
-                "uint8_t" if self.kernel => "__u8",
-                "uint16_t" if self.kernel => "__u16",
-                "uint32_t" if self.kernel => "__u32",
-                "int32_t" if self.kernel => "__s32",
-                "uint64_t" if self.kernel => "__aligned_u64",
+                "uint8_t" if kernel => "__u8",
+                "uint16_t" if kernel => "__u16",
+                "uint32_t" if kernel => "__u32",
+                "int32_t" if kernel => "__s32",
+                "uint64_t" if kernel => "__aligned_u64",
                 _ => word.strip_suffix('_').unwrap_or(word),
             });
         }

@@ -21,7 +21,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "documentation", needs: &[], class: Class::Quick, run: documentation },
     Step { name: "dependencies", needs: &[], class: Class::Slow, run: dependencies },
     Step { name: "unit tests", needs: &["iproute2"], class: Class::Quick, run: unit_tests },
-    Step { name: "headers", needs: headers::NEEDS, class: Class::Quick, run: headers },
+    Step { name: "headers", needs: headers::NEEDS, class: Class::Slow, run: headers },
     Step { name: "fuzzing", needs: &["g++"], class: Class::Quick, run: fuzzing },
     Step {
         name: "release build",
