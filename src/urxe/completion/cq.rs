@@ -510,6 +510,7 @@ pub(crate) unsafe extern "C" fn req_notify_cq(cq: *mut ibv_cq, solicited_only: c
     if let Err(errno) = this.check_process() {
         return Err(errno).or_number();
     }
+    let _guard = this.lock();
     this.shared.arm(solicited_only != 0);
     0
 }
@@ -526,12 +527,14 @@ impl Gate {
     }
 
     /// Waits for it, until the value is dropped.
+    #[inline]
     pub(super) fn enter(&self) -> Entered<'_> {
         self.close();
         Entered(self)
     }
 
     /// Waits for it, until [`open`](Self::open).
+    #[inline]
     pub(super) fn close(&self) {
         if !self.is_open {
             // SAFETY: an initialized mutex, in a box that does not move.
@@ -540,6 +543,7 @@ impl Gate {
     }
 
     /// Gives it back, on the thread that has it.
+    #[inline]
     pub(super) fn open(&self) {
         if !self.is_open {
             // SAFETY: this thread has locked it.

@@ -73,7 +73,8 @@ impl Default for Entry<'_> {
 }
 
 impl Entry<'_> {
-    /// Writes all members of a completion but its sequence number.
+    /// Writes all members of a completion but its sequence number; no `timestamp` if it is 0.
+    #[inline]
     pub(super) fn store(&self, cqe: &Cqe, timestamp: u64) {
         let length = self.payload.len().min(CQE_PAYLOAD);
         let flags = self.wc_flags & 0xffff | u32::from(self.sl) << 16 | (length as u32) << 24;
@@ -86,7 +87,9 @@ impl Entry<'_> {
         cqe.src_qp.store(self.src_qp, Relaxed);
         cqe.flags.store(flags, Relaxed);
         cqe.pkey_slid.store(u32::from(self.pkey_index) | u32::from(self.slid) << 16, Relaxed);
-        cqe.timestamp.store(timestamp, Relaxed);
+        if timestamp != 0 {
+            cqe.timestamp.store(timestamp, Relaxed);
+        }
         cqe.origin.store(self.origin.0, Relaxed);
         let words = self.payload.get(..length).unwrap_or_default().chunks(8);
         for (place, bytes) in cqe.payload.iter().zip(words) {
@@ -156,7 +159,8 @@ impl Cqe {
             return None;
         }
         let mut bytes = [0; CQE_PAYLOAD];
-        for (to, from) in bytes.chunks_exact_mut(8).zip(&self.payload) {
+        // Only the words of the message: those of a short one are on the first cache line.
+        for (to, from) in bytes.chunks_exact_mut(8).zip(&self.payload).take(length.div_ceil(8)) {
             to.copy_from_slice(&from.load(Relaxed).to_ne_bytes());
         }
         let offset = if flags & IBV_WC_GRH != 0 { GRH } else { 0 };

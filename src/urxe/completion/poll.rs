@@ -22,6 +22,7 @@ impl Cq {
             }
             let mut taken = Taken { cqe, status: cqe.status() };
             let origin = cqe.origin();
+            retire::will_finish(self.host(), origin);
             if let Some(payload) = cqe.payload()
                 && taken.status == IBV_WC_SUCCESS
                 && !retire::scatter(self.host(), origin, &payload)

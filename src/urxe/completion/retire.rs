@@ -14,6 +14,14 @@ use crate::urxe::origin::{Origin, Place};
 use crate::urxe::shared::KeyMemory;
 use crate::urxe::{pair, queue, region};
 
+/// Prepares [`finished`], for a completion that is about to be taken.
+#[inline]
+pub(super) fn will_finish(host: &Host, origin: Origin) {
+    if let Place::Receive { queue, slot, .. } = origin.place() {
+        queue::will_be_polled(host.memory(), queue, slot);
+    }
+}
+
 /// Gives back what a polled completion held.
 pub(super) fn finished(host: &Host, origin: Origin) {
     match origin.place() {

@@ -5,7 +5,6 @@
 //! entry: `tail` is brought up to date by the next one, who is told that the lock came from the dead.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use core::sync::atomic::fence;
 
 use super::entry::Entry;
 use crate::urxe::shared::{ARMED_NEXT, ARMED_SOLICITED, CqShared, Cqe, NOT_ARMED};
@@ -45,12 +44,13 @@ impl<'a> Ring<'a> {
         entries.len().is_power_of_two().then_some(Ring { shared, entries })
     }
 
+    #[inline]
     fn entry(&self, number: u64) -> &'a Cqe {
         // The number of entries is a power of two, so this is inside.
         &self.entries[number as usize & (self.entries.len() - 1)]
     }
 
-    /// Adds a completion. With the lock held. `now` is CLOCK_MONOTONIC in nanoseconds.
+    /// Adds a completion, with the lock held. `now` is CLOCK_MONOTONIC in nanoseconds.
     pub(super) fn put(&self, entry: &Entry<'_>, now: impl FnOnce() -> u64) -> Put {
         let shared = self.shared;
         if shared.overrun.load(Relaxed) != 0 {
@@ -87,12 +87,13 @@ impl<'a> Ring<'a> {
 
     /// Whether an event is due after a completion that may be `solicited`. With the lock held.
     ///
-    /// The owner first asks for an event and then looks for completions; here it is the other way
-    /// round, so one of both sees what the other did.
+    /// The owner asks for an event with the lock held, and looks for completions afterwards. So
+    /// either the wish was there before the completion, and is seen here; or the completion was, and
+    /// the owner sees it.
+    #[inline]
     pub(super) fn event(&self, solicited: bool, now: impl FnOnce() -> u64) -> Event {
         let shared = self.shared;
-        fence(SeqCst);
-        let armed = shared.armed.load(SeqCst);
+        let armed = shared.armed.load(Relaxed);
         if armed == NOT_ARMED || armed == ARMED_SOLICITED && !solicited {
             return Event::No;
         }
@@ -164,6 +165,7 @@ impl<'a> Ring<'a> {
     }
 
     /// The completion of this number, if it is there.
+    #[inline]
     pub(super) fn at(&self, number: u64) -> Option<&'a Cqe> {
         let cqe = self.entry(number);
         (cqe.sequence.load(Acquire) == number.wrapping_add(1)).then_some(cqe)
@@ -195,14 +197,13 @@ impl<'a> Ring<'a> {
 
 impl CqShared {
     /// Asks for an event: for the next completion, or the next solicited or failed one. A wish for
-    /// the next one is not weakened.
+    /// the next one is not weakened. With the lock held.
     pub(super) fn arm(&self, solicited_only: bool) {
         if solicited_only {
             let _ = self.armed.compare_exchange(NOT_ARMED, ARMED_SOLICITED, SeqCst, SeqCst);
         } else {
             self.armed.store(ARMED_NEXT, SeqCst);
         }
-        fence(SeqCst);
     }
 }
 

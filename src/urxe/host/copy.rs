@@ -137,6 +137,11 @@ impl<const N: usize> Window<N> {
 /// The lists must name memory of this process that may be read and written, as the application
 /// promised when it registered it; others may change it meanwhile.
 pub(crate) unsafe fn copy(from: &[iovec], to: &[iovec]) -> Result<()> {
+    if let ([from], [to]) = (from, to) {
+        // SAFETY: the caller's promise.
+        unsafe { copy_piece(from, to) };
+        return Ok(());
+    }
     let total = length_of(from)?.min(length_of(to)?);
     let (mut from, mut to) = (Cursor::new(from), Cursor::new(to));
     let body = total.saturating_sub(TAIL);
@@ -146,6 +151,32 @@ pub(crate) unsafe fn copy(from: &[iovec], to: &[iovec]) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { step(&mut from, &mut to, total - body) };
     Ok(())
+}
+
+/// Copies one piece to another, as much as both have. What is as long as the tail is one store.
+///
+/// # Safety
+///
+/// As for [`copy`].
+#[inline]
+unsafe fn copy_piece(from: &iovec, to: &iovec) {
+    let total = from.iov_len.min(to.iov_len);
+    let (source, target) = (from.iov_base.cast::<u8>(), to.iov_base.cast::<u8>());
+    // SAFETY: the caller's promise; the tail lies within both pieces. They may overlap.
+    unsafe {
+        if total < TAIL {
+            core::ptr::copy(source, target, total);
+            return;
+        }
+        let body = total - TAIL;
+        // Read first, as the pieces may overlap.
+        let tail = source.add(body).cast::<u64>().read_unaligned();
+        if body > 0 {
+            core::ptr::copy(source, target, body);
+            fence(Ordering::Release);
+        }
+        target.add(body).cast::<u64>().write_unaligned(tail);
+    }
 }
 
 /// Copies the next `bytes`.

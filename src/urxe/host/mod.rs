@@ -27,7 +27,6 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -52,6 +51,7 @@ use directory::Directory;
 pub(crate) struct Host {
     slot: u32,
     epoch: u64,
+    holder: Holder,
     file: OwnedFd,
     memory: Arc<Memory>,
     directory: Arc<Directory>,
@@ -118,11 +118,6 @@ fn first() -> Result<&'static Host> {
     Ok(host)
 }
 
-thread_local! {
-    /// Epoch of the slot for which this was found out, and the holder.
-    static HOLDER: Cell<Option<(u64, Holder)>> = const { Cell::new(None) };
-}
-
 impl Host {
     fn new(directory: Directory) -> Result<Host> {
         let slot = slot::take(&directory)?;
@@ -133,6 +128,7 @@ impl Host {
         Ok(Host {
             slot: slot.number,
             epoch: slot.epoch,
+            holder: Holder::new(slot.number, slot.epoch),
             file: slot.file,
             memory,
             directory,
@@ -188,19 +184,10 @@ impl Host {
         if self.is_current() { Ok(()) } else { Err(inherited()) }
     }
 
-    /// The calling thread, as holder of locks.
+    /// A thread of this process, as holder of locks.
     #[inline]
     pub(crate) fn holder(&self) -> Holder {
-        match HOLDER.get() {
-            Some((epoch, holder)) if epoch == self.epoch => holder,
-            _ => {
-                // SAFETY: cannot fail.
-                let thread = unsafe { libc::gettid() };
-                let holder = Holder::new(self.slot, self.epoch, thread.cast_unsigned());
-                HOLDER.set(Some((self.epoch, holder)));
-                holder
-            }
-        }
+        self.holder
     }
 
     /// A part of the own slot file, `length` bytes that read as zero; its offset, a multiple of

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use libc::iovec;
 
 use super::access;
-use super::clock::now;
+use super::clock::coarse;
 use super::copy::{Direction, copy, copy_process};
 use super::directory::{Directory, EVENT, SHARE, file_name, status_of};
 use super::memory::{MappedFile, Memory};
@@ -16,7 +16,7 @@ use crate::sys::errno::{Errno, Result, from_minus_one};
 use crate::sys::mutex::Mutex;
 use crate::urxe::shared::{Header, MAGIC};
 
-/// How long a look at the lock of a peer counts, in nanoseconds.
+/// How long a look at the lock of a peer counts, in nanoseconds; give or take a tick of the kernel.
 const LOOK_COUNTS: u64 = 10_000_000;
 /// Event files that are kept open.
 const OPEN_EVENTS: usize = 8;
@@ -79,7 +79,7 @@ impl Peer {
             directory,
             file,
             pid: AtomicI32::new(pid),
-            looked: AtomicU64::new(now()),
+            looked: AtomicU64::new(coarse()),
             dead: AtomicBool::new(false),
             refused: AtomicBool::new(false),
             files: Mutex::new(Vec::new()),
@@ -122,7 +122,7 @@ impl Peer {
         if self.is_own() {
             return true;
         }
-        if now().wrapping_sub(self.looked.load(Ordering::Relaxed)) < LOOK_COUNTS {
+        if coarse().wrapping_sub(self.looked.load(Ordering::Relaxed)) < LOOK_COUNTS {
             let marked = |header: &Header| header.magic.load(Ordering::Acquire) == MAGIC;
             return !self.dead.load(Ordering::Relaxed) && self.header().is_some_and(marked);
         }
@@ -144,7 +144,7 @@ impl Peer {
             // No answer, as without memory in the kernel: nothing new.
             Err(_) => {}
         }
-        self.looked.store(now(), Ordering::Relaxed);
+        self.looked.store(coarse(), Ordering::Relaxed);
         true
     }
 

@@ -61,11 +61,11 @@ fn locks_of_the_dead_are_known() {
         unsafe { libc::pause() };
     });
     let peer = host.peer(said).unwrap();
-    let stranger = Holder::new(said, peer.epoch().wrapping_add(1), 7);
-    let holder = Holder::new(said, peer.epoch(), child.pid().cast_unsigned());
+    let stranger = Holder::new(said, peer.epoch().wrapping_add(1));
+    let holder = Holder::new(said, peer.epoch());
     assert!(!host.is_dead(holder) && host.is_dead(stranger) && !host.is_dead(host.holder()));
-    assert!(host.is_dead(Holder::new(host.slot(), host.epoch().wrapping_add(1), 1)));
-    assert!(host.is_dead(Holder::new(1000, 5, 1)), "nobody has that slot");
+    assert!(host.is_dead(Holder::new(host.slot(), host.epoch().wrapping_add(1))));
+    assert!(host.is_dead(Holder::new(1000, 5)), "nobody has that slot");
     assert!(lock.try_lock(host.holder()).is_none());
     child.kill();
     assert!(peer.is_alive() || !peer.is_alive_now(), "a look counts for a while");

@@ -27,6 +27,7 @@ use crate::urxe::queue::owner::Identity;
 use crate::urxe::queue::{OwnQueue, Srq};
 use crate::urxe::shared::{QPS, QpShared};
 use crate::urxe::transfer;
+use crate::urxe::transfer::Route;
 
 /// Members of `ibv_qp_init_attr_ex` that the device knows.
 const KNOWN: u32 = IBV_QP_INIT_ATTR_PD
@@ -151,6 +152,7 @@ pub(super) fn new_queue(ring: Ring) -> SendQueue {
     SendQueue {
         ring,
         attempt: Attempt::default(),
+        route: Route::default(),
         attr: ibv_qp_attr::zeroed(),
         building: 0,
         failed: None,

@@ -14,6 +14,7 @@ use crate::urxe::device::check_address;
 use crate::urxe::explain;
 use crate::urxe::limits::{MAX_MTU, MAX_RD_ATOMIC, PKEYS, PORTS, QP_ACCESS};
 use crate::urxe::shared::{QPS, QpShared, TakenOver};
+use crate::urxe::transfer::Route;
 
 /// Low 24 bits: QP numbers and PSNs.
 const BITS_24: u32 = 0xff_ffff;
@@ -252,7 +253,7 @@ fn reset(qp: &Qp, send: &mut SendQueue) {
     send.ring.clear();
     // What is polled of before is of earlier positions, and frees nothing.
     qp.set_freed(send.ring.tail);
-    send.attempt = Attempt::default();
+    (send.attempt, send.route) = (Attempt::default(), Route::default());
     send.tells_drained = false;
     stop_waiting(qp, send);
 }

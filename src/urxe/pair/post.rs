@@ -2,7 +2,6 @@
 
 use core::ffi::c_int;
 use core::sync::atomic::Ordering::SeqCst;
-use core::sync::atomic::fence;
 
 use super::error::flush_receives;
 use super::qp::{Qp, SendQueue};
@@ -378,8 +377,7 @@ unsafe fn post_receives(
         );
     }
     // Who puts the QP into error stores the state first and looks at the queue then.
-    fence(SeqCst);
-    if qp.state() == IBV_QPS_ERR {
+    if qp.shared.state.load(SeqCst) == IBV_QPS_ERR {
         let (_guard, _) = qp.lock_record();
         flush_receives(qp.host, qp.own(), qp.shared);
     }

@@ -19,6 +19,7 @@ use crate::urxe::device::{Context, Pd};
 use crate::urxe::host::{Host, Peer};
 use crate::urxe::queue::{OwnQueue, Srq};
 use crate::urxe::shared::{Guard, QPS, QpShared, TakenOver};
+use crate::urxe::transfer::Route;
 
 /// A queue pair.
 ///
@@ -109,6 +110,8 @@ pub(crate) struct SendQueue {
     pub(crate) ring: Ring,
     /// What is remembered of the one at the head.
     pub(crate) attempt: Attempt,
+    /// The way to the peer.
+    pub(super) route: Route,
     /// The attributes as `ibv_modify_qp(3)` set them: path, retries and so on. The state is not kept
     /// here but in the shared record.
     pub(crate) attr: ibv_qp_attr,

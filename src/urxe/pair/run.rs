@@ -25,8 +25,8 @@ pub(super) fn run(qp: &Qp, send: &mut SendQueue) {
             }
             _ => break,
         }
-        let (wqe, now) = (send.ring.wqe(send.ring.head), host::now());
-        match super::execute(qp, &send.attr, wqe, &mut send.attempt, now) {
+        let wqe = send.ring.wqe(send.ring.head);
+        match super::execute(qp, &send.attr, wqe, &mut send.attempt, &mut send.route) {
             Outcome::Done(done) => complete(qp, send, done),
             Outcome::Wait { until } => {
                 send.attempt.waits(until);

@@ -10,7 +10,8 @@ use crate::sys::errno::Errno;
 use crate::sys::mutex::Mutex;
 use crate::urxe::completion::poll_cq;
 use crate::urxe::device::{Context, Opened};
-use crate::urxe::transfer;
+use crate::urxe::host;
+use crate::urxe::transfer::{self, Route};
 use crate::verbs::ah::{ibv_create_ah, ibv_destroy_ah};
 use crate::verbs::cq::{ibv_create_cq, ibv_destroy_cq};
 use crate::verbs::pd::{ibv_alloc_pd, ibv_dealloc_pd};
@@ -29,7 +30,7 @@ pub(super) fn execute(
     attr: &ibv_qp_attr,
     wqe: Wqe<'_>,
     attempt: &mut Attempt,
-    now: u64,
+    route: &mut Route,
 ) -> Outcome {
     EXECUTOR.with_borrow_mut(|executor| match executor {
         Some(executor) => {
@@ -38,9 +39,9 @@ pub(super) fn execute(
                 scripted.push(qp.number);
             }
             drop(scripted);
-            executor(qp, wqe, now)
+            executor(qp, wqe, host::now())
         }
-        None => transfer::execute(qp, attr, wqe, attempt, now),
+        None => transfer::execute(qp, attr, wqe, attempt, route),
     })
 }
 

@@ -1,8 +1,8 @@
 //! A receive queue as its owner has it.
 
 use core::ffi::c_int;
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
-use core::sync::atomic::{AtomicU32, fence};
 
 use super::ring::Queue;
 use crate::abi::*;
@@ -89,7 +89,8 @@ impl OwnQueue {
         shared.slot_size.store(slot_size(max_sge) as u32, Relaxed);
         shared.ring.store(ring.offset, Relaxed);
         shared.slots.store(list.offset, Relaxed);
-        for place in [&shared.head, &shared.limit, &shared.srq_num, &shared.tail.0] {
+        for place in [&shared.head, &shared.seen_tail, &shared.limit, &shared.srq_num, &shared.tail]
+        {
             place.store(0, Relaxed);
         }
         shared.pd.store(identity.pd, Relaxed);
@@ -168,12 +169,17 @@ impl OwnQueue {
         Ok(())
     }
 
-    /// Wakes the requester that waits for a receive, if one does.
+    /// Wakes the requester that waits for a receive, if one does. What has been posted is seen by all
+    /// who store something that the caller does not see afterwards (in sequential consistency).
     #[inline]
     fn notify(&self, queue: &Queue<'_>) {
-        // Who waits stores its wish first and looks at the tail then.
-        fence(SeqCst);
-        if queue.shared.waiter.load(Relaxed) != 0 {
+        // Who waits stores its wish first and looks at the tail then; here it is the other way round.
+        // So it is with the state of the QP and who flushes its receives. The tail is stored once
+        // more, as a store that comes before all later loads: cheaper than a fence. Only this thread
+        // changes it.
+        let tail = &queue.shared.tail;
+        tail.swap(tail.load(Relaxed), SeqCst);
+        if queue.shared.waiter.load(SeqCst) != 0 {
             let slot = queue.shared.waiter.swap(0, SeqCst);
             agent::ring_slot(self.host, slot);
         }
@@ -316,7 +322,7 @@ unsafe fn post_one(queue: &Queue<'_>, request: &ibv_recv_wr) -> Result<()> {
         return Err(Errno::EINVAL);
     }
     let slot = queue.pop_free().ok_or(Errno::ENOMEM)?;
-    let tail = shared.tail.0.load(Relaxed);
+    let tail = shared.tail.load(Relaxed);
     let (Some(header), Some(list), Some(entry)) =
         (queue.header(slot), queue.list(slot), queue.ring_entry(tail))
     else {
@@ -333,7 +339,7 @@ unsafe fn post_one(queue: &Queue<'_>, request: &ibv_recv_wr) -> Result<()> {
         place.lkey.store(sge.lkey, Relaxed);
     }
     entry.store(slot, Relaxed);
-    shared.tail.0.store(tail.wrapping_add(1), Release);
+    shared.tail.store(tail.wrapping_add(1), Release);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, fence};
 
 use crate::urxe::host::Memory;
 use crate::urxe::origin::same_receive_generation;
-use crate::urxe::shared::{QueueShared, RecvHeader, RecvSge};
+use crate::urxe::shared::{QueueShared, RecvHeader, RecvSge, will_read, will_write};
 
 /// A receive queue that exists.
 #[derive(Clone, Copy)]
@@ -51,16 +51,33 @@ impl<'a> Queue<'a> {
     /// Receives that were posted and not taken.
     pub(crate) fn waiting(&self) -> u32 {
         let head = self.shared.head.load(Relaxed);
-        let waiting = self.shared.tail.0.load(SeqCst).wrapping_sub(head);
+        let waiting = self.shared.tail.load(SeqCst).wrapping_sub(head);
         // More than the ring has there cannot be.
         if waiting <= self.shared.capacity.load(Relaxed) { waiting } else { 0 }
+    }
+
+    /// Whether no receive waits. The owner's cache line is looked at only if it matters. With the
+    /// lock of the QP held, of an SRQ perhaps by several requesters at once.
+    ///
+    /// The tail moves forward alone, so one that was seen before is a lower bound, whoever has
+    /// stored it; and a head that is beyond it makes the queue look empty, or as if it had more than
+    /// its ring. Acquire and release: the receives before the tail are seen by whom it is passed on.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        let shared = self.shared;
+        let waiting = shared.seen_tail.load(Acquire).wrapping_sub(shared.head.load(Relaxed));
+        if waiting != 0 && waiting <= shared.capacity.load(Relaxed) {
+            return false;
+        }
+        shared.seen_tail.store(shared.tail.load(SeqCst), Release);
+        self.waiting() == 0
     }
 
     /// The receive that the next message takes, with the lock of the queue held; `None` if there is
     /// none. It stays until [`take`](Self::take).
     #[inline]
     pub(crate) fn first(&self) -> Option<Receive<'a>> {
-        if self.waiting() == 0 {
+        if self.is_empty() {
             return None;
         }
         self.receive(self.slot_at(self.shared.head.load(Relaxed))?)
@@ -71,6 +88,28 @@ impl<'a> Queue<'a> {
     #[inline]
     pub(crate) fn take(&self) {
         self.shared.head.store(self.shared.head.load(Relaxed).wrapping_add(1), Release);
+    }
+
+    /// Fetches the receive that the next message takes, as far as one is known to be there.
+    #[inline]
+    pub(crate) fn fetch_next(&self) {
+        let head = self.shared.head.load(Relaxed);
+        if self.shared.seen_tail.load(Relaxed) != head
+            && let Some(header) = self.slot_at(head).and_then(|slot| self.header(slot))
+        {
+            will_read(header);
+        }
+    }
+
+    /// Fetches what is written when a slot is given back, and the next receive is posted: the owner's
+    /// stores need not wait for it then.
+    #[inline]
+    fn fetch_free(&self, slot: u32) {
+        let (header, tail) = (self.header(slot), self.shared.tail.load(Relaxed));
+        if let (Some(header), Some(entry)) = (header, self.ring_entry(tail)) {
+            will_write(header);
+            will_write(entry);
+        }
     }
 
     /// Whether the limit of an SRQ has been passed by the last [`take`](Self::take), and so
@@ -105,11 +144,13 @@ impl<'a> Queue<'a> {
     }
 
     /// The number of the slot that a position of the ring names.
+    #[inline]
     pub(super) fn slot_at(&self, position: u32) -> Option<u32> {
         Some(self.ring_entry(position)?.load(Relaxed))
     }
 
     /// The entry of the ring at a position.
+    #[inline]
     pub(super) fn ring_entry(&self, position: u32) -> Option<&'a AtomicU32> {
         let capacity = self.shared.capacity.load(Relaxed);
         if !capacity.is_power_of_two() {
@@ -120,6 +161,7 @@ impl<'a> Queue<'a> {
     }
 
     /// The begin of a slot.
+    #[inline]
     pub(super) fn header(&self, slot: u32) -> Option<&'a RecvHeader> {
         self.memory.at(self.slot_place(slot)?)
     }
@@ -130,6 +172,7 @@ impl<'a> Queue<'a> {
         self.memory.slice(place, self.shared.max_sge.load(Relaxed) as usize)
     }
 
+    #[inline]
     fn slot_place(&self, slot: u32) -> Option<u64> {
         let offset = u64::from(slot) * u64::from(self.shared.slot_size.load(Relaxed));
         self.shared.slots.load(Relaxed).checked_add(offset)
@@ -202,6 +245,14 @@ const HIGH: u64 = !(u32::MAX as u64);
 pub(crate) fn polled(memory: &Memory, offset: u64, generation: u32, slot: u32) {
     if let Some(queue) = of_completion(memory, offset, generation) {
         queue.push_free(slot);
+    }
+}
+
+/// Prepares [`polled`]: of a completion that is about to be taken.
+#[inline]
+pub(crate) fn will_be_polled(memory: &Memory, offset: u64, slot: u32) {
+    if let Some(queue) = Queue::at(memory, offset) {
+        queue.fetch_free(slot);
     }
 }
 

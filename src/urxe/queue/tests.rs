@@ -126,7 +126,7 @@ fn counters_wrap_around() {
     let queue = OwnQueue::new(host, 5, 1, Identity::default()).unwrap();
     let shared = host.memory().at::<QueueShared>(queue.offset()).unwrap();
     shared.head.store(u32::MAX - 6, Relaxed);
-    shared.tail.0.store(u32::MAX - 6, Relaxed);
+    shared.tail.store(u32::MAX - 6, Relaxed);
     for round in 0..20_u64 {
         assert_eq!(post(&queue, &[round, round + 100], 1), Ok(()));
         assert_eq!(queue.view().unwrap().waiting(), 2);
@@ -235,9 +235,9 @@ fn a_queue_changes_its_size_with_receives_in_it() {
     let host = scratch.host();
     let queue = OwnQueue::new(host, 3, 2, Identity::default()).unwrap();
     let shared = host.memory().at::<QueueShared>(queue.offset()).unwrap();
-    let lock = || Some(shared.lock.lock(Holder::new(1, 1, 1), |_| false).0);
+    let lock = || Some(shared.lock.lock(Holder::new(1, 1), |_| false).0);
     shared.head.store(u32::MAX, Relaxed);
-    shared.tail.0.store(u32::MAX, Relaxed);
+    shared.tail.store(u32::MAX, Relaxed);
     post(&queue, &[1, 2, 3], 2).unwrap();
     let (_, taken) = take(host, &queue).unwrap();
     queue.resize(10, lock).unwrap();
@@ -272,7 +272,7 @@ fn slots_are_freed_while_the_queue_grows() {
     let host = scratch.host();
     let queue = OwnQueue::new(host, 8, 1, Identity::default()).unwrap();
     let shared = host.memory().at::<QueueShared>(queue.offset()).unwrap();
-    let lock = || Some(shared.lock.lock(Holder::new(1, 1, 1), |_| false).0);
+    let lock = || Some(shared.lock.lock(Holder::new(1, 1), |_| false).0);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -288,7 +288,7 @@ fn slots_are_freed_while_the_queue_grows() {
             while post(&queue, &[wr_id], 1).is_ok() {
                 wr_id += 1;
             }
-            let guard = shared.lock.lock(Holder::new(1, 1, 2), |_| false).0;
+            let guard = shared.lock.lock(Holder::new(1, 2), |_| false).0;
             let taken: Vec<_> = core::iter::from_fn(|| take(host, &queue)).collect();
             drop(guard);
             for (got, slot) in taken {

@@ -2,8 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::queue::Line;
-use super::{Lock, Shared};
+use super::{Line, Lock, Shared};
 
 /// [`CqShared::armed`]: no event is wanted.
 pub(crate) const NOT_ARMED: u32 = 0;
@@ -87,18 +86,20 @@ pub(crate) struct Cqe {
     pub(crate) flags: AtomicU32,
     /// P_Key index in the low 16 bits, source LID in the high 16.
     pub(crate) pkey_slid: AtomicU32,
-    /// CLOCK_MONOTONIC of the completion in nanoseconds; 0 if the queue has no timestamps.
-    pub(crate) timestamp: AtomicU64,
     /// What polling gives back, see `completion::Origin`.
     pub(crate) origin: AtomicU64,
     /// Number of the entry plus one.
     pub(crate) sequence: AtomicU64,
-    /// A short message; behind 40 bytes of GRH that are not stored, for UD.
+    /// A short message; behind 40 bytes of GRH that are not stored, for UD. Its first word is on
+    /// the first cache line, which is all that travels for a message of 8 bytes.
     pub(crate) payload: [AtomicU64; CQE_PAYLOAD / 8],
+    /// CLOCK_MONOTONIC of the completion in nanoseconds; 0 if the queue has no timestamps.
+    pub(crate) timestamp: AtomicU64,
 }
 
 const _: () = assert!(size_of::<CqShared>() == 192);
 const _: () = assert!(size_of::<Cqe>() == 128);
+const _: () = assert!(core::mem::offset_of!(Cqe, payload) == 64 - 8);
 
 // SAFETY: nothing but atomics.
 unsafe impl Shared for CqShared {}

@@ -1,22 +1,21 @@
 //! A lock between processes that outlives the death of its holder.
 //!
-//! The word names the holder: its slot, the epoch of that slot and the thread. Taking it is one
+//! The word names the holder: its slot and the epoch of that slot. Taking it is one
 //! compare-and-swap, giving it back one store. Who waits looks from time to time whether the holder
 //! is still alive; if it is not, the waiter takes the lock over and is told so, because what the lock
 //! protects may be half changed.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Who holds a lock: bits 0 to 9 the slot, 10 to 31 the thread, 32 to 63 the low half of the slot's
-/// epoch. Never 0.
+/// Which process holds a lock: bits 0 to 9 the slot, 32 to 63 the low half of the slot's epoch. Never
+/// 0, as no slot is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Holder(u64);
 
 impl Holder {
-    /// A thread of a process.
-    pub(crate) fn new(slot: u32, epoch: u64, thread: u32) -> Holder {
-        let (slot, thread) = (u64::from(slot & 0x3ff), u64::from(thread & 0x3f_ffff));
-        Holder(epoch << 32 | thread << 10 | slot)
+    /// The process that has a slot.
+    pub(crate) fn new(slot: u32, epoch: u64) -> Holder {
+        Holder(epoch << 32 | u64::from(slot & 0x3ff))
     }
 
     /// Number of the holder's slot.
@@ -128,9 +127,9 @@ mod tests {
 
     #[test]
     fn holders_name_slot_and_epoch() {
-        let holder = Holder::new(1023, 0x1234_5678_9abc_def0, u32::MAX);
+        let holder = Holder::new(1023, 0x1234_5678_9abc_def0);
         assert_eq!((holder.slot(), holder.epoch()), (1023, 0x9abc_def0));
-        assert_ne!(Holder::new(1, 7, 3), Holder::new(1, 7, 4));
+        assert_ne!(Holder::new(1, 7), Holder::new(1, 8));
     }
 
     #[test]
@@ -141,7 +140,7 @@ mod tests {
                 let lock = Arc::clone(&lock);
                 std::thread::spawn(move || {
                     for _ in 0..2000 {
-                        let (_guard, from) = lock.0.lock(Holder::new(1, 1, thread), |_| false);
+                        let (_guard, from) = lock.0.lock(Holder::new(1, thread), |_| false);
                         assert_eq!(from, TakenOver::No);
                         let value = lock.1.load(Ordering::Relaxed);
                         core::hint::spin_loop();
@@ -159,7 +158,7 @@ mod tests {
     #[test]
     fn the_lock_of_the_dead_is_taken_over() {
         let lock = free();
-        let (dead, me) = (Holder::new(5, 77, 1), Holder::new(6, 78, 1));
+        let (dead, me) = (Holder::new(5, 77), Holder::new(6, 78));
         core::mem::forget(lock.try_lock(dead).unwrap());
         assert!(lock.try_lock(me).is_none());
         let (guard, from) = lock.lock(me, |holder| holder == dead);
@@ -172,16 +171,16 @@ mod tests {
     #[test]
     fn passing_waits_for_the_holder() {
         let lock = Arc::new(free());
-        let guard = lock.try_lock(Holder::new(1, 1, 1)).unwrap();
+        let guard = lock.try_lock(Holder::new(1, 1)).unwrap();
         let passer = {
             let lock = Arc::clone(&lock);
-            std::thread::spawn(move || lock.pass(Holder::new(1, 1, 2), |_| false))
+            std::thread::spawn(move || lock.pass(Holder::new(1, 2), |_| false))
         };
         std::thread::sleep(core::time::Duration::from_millis(20));
         assert!(!passer.is_finished());
         drop(guard);
         passer.join().unwrap();
-        lock.pass(Holder::new(1, 1, 2), |_| false);
-        assert!(lock.try_lock(Holder::new(1, 1, 3)).is_some());
+        lock.pass(Holder::new(1, 2), |_| false);
+        assert!(lock.try_lock(Holder::new(1, 3)).is_some());
     }
 }

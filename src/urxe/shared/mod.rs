@@ -15,10 +15,13 @@
 //! * A change becomes visible by one store (an index, a sequence number, a key), so a process that
 //!   dies between two instructions leaves either the old state or the new one. Where several words
 //!   change together the [`Lock`] is held, and who takes over the lock of a dead holder repairs.
+//! * A cache line is written by one side: what requesters change, what the owner changes, and what
+//!   stays as it is lie on lines of their own, so that no line travels more often than a message.
 
 mod counter;
 mod cq;
 mod key;
+mod line;
 mod lock;
 mod qp;
 mod queue;
@@ -28,6 +31,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 pub(crate) use counter::CounterShared;
 pub(crate) use cq::{ARMED_NEXT, ARMED_SOLICITED, CQE_PAYLOAD, CqShared, Cqe, NOT_ARMED};
 pub(crate) use key::{KeyEntry, Memory as KeyMemory};
+pub(crate) use line::{Line, NewLine, will_read, will_write};
 pub(crate) use lock::{Guard, Holder, Lock, TakenOver};
 pub(crate) use qp::QpShared;
 pub(crate) use queue::{QueueShared, RecvHeader, RecvSge};

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::{Lock, Shared};
+use super::{Lock, NewLine, Shared};
 
 /// What a requester needs of the QP that it sends to. Records of this kind stay of this kind.
 ///
@@ -12,6 +12,12 @@ use super::{Lock, Shared};
 pub(crate) struct QpShared {
     /// Held during each request, and by the owner when it changes the QP.
     pub(crate) lock: Lock,
+    /// Inbound messages that were completed, modulo 2^24.
+    pub(crate) msn: AtomicU32,
+    /// Bits: [`QpShared::COMMUNICATION_SEEN`].
+    pub(crate) flags: AtomicU32,
+    /// What changes seldom, and both sides read for each request.
+    _settings: NewLine,
     /// Adds one when the record gets a QP and when it loses it: odd while there is one.
     pub(crate) generation: AtomicU32,
     /// `enum ibv_qp_state`.
@@ -33,31 +39,25 @@ pub(crate) struct QpShared {
     pub(crate) queue: AtomicU64,
     /// Offset of the completion queue of receives ([`CqShared`](super::CqShared)).
     pub(crate) recv_cq: AtomicU64,
-    /// Address of the `ibv_qp` in the owner's memory, which events name.
-    pub(crate) user_handle: AtomicU64,
-    /// Number of the device in the header, and its port.
-    pub(crate) device: AtomicU32,
-    /// RNR NAK timer as coded in `ibv_qp_attr`: what a requester without a receive waits.
-    pub(crate) min_rnr_timer: AtomicU32,
-    /// `enum ibv_mtu`.
-    pub(crate) path_mtu: AtomicU32,
-    /// Inbound messages that were completed, modulo 2^24.
-    pub(crate) msn: AtomicU32,
-    /// Bits: [`QpShared::COMMUNICATION_SEEN`].
-    pub(crate) flags: AtomicU32,
-    /// Number of the context whose event file gets the asynchronous events.
-    pub(crate) events: AtomicU32,
-    /// Number of the XRC domain; XRC_RECV.
-    pub(crate) xrcd: AtomicU64,
     /// [Epoch](super::Header::epoch) of the process that it is connected to: another process with
     /// the same QP number is a stranger. 0 if it is not known.
     pub(crate) peer_epoch: AtomicU64,
+    /// Number of the device in the header, and its port.
+    pub(crate) device: AtomicU32,
     /// What is counted: bits of `ibv_qp_attach_comp_cntr_op`, each with its place in `counters`.
     pub(crate) counted: AtomicU32,
-    _reserved: AtomicU32,
+    /// Address of the `ibv_qp` in the owner's memory, which events name.
+    pub(crate) user_handle: AtomicU64,
+    /// Number of the XRC domain; XRC_RECV.
+    pub(crate) xrcd: AtomicU64,
+    /// `enum ibv_mtu`.
+    pub(crate) path_mtu: AtomicU32,
+    /// RNR NAK timer as coded in `ibv_qp_attr`: what a requester without a receive waits.
+    pub(crate) min_rnr_timer: AtomicU32,
+    /// Number of the context whose event file gets the asynchronous events.
+    pub(crate) events: AtomicU32,
     /// Offsets of the counters ([`CounterShared`](super::CounterShared)), by the number of the bit.
     pub(crate) counters: [AtomicU64; COUNTED],
-    _reserved_too: [AtomicU64; 2],
 }
 
 /// Kinds of operations that can be counted.
@@ -68,7 +68,7 @@ impl QpShared {
     pub(crate) const COMMUNICATION_SEEN: u32 = 1;
 }
 
-const _: () = assert!(size_of::<QpShared>() == 192);
+const _: () = assert!(size_of::<QpShared>() == 256);
 
 // SAFETY: nothing but atomics.
 unsafe impl Shared for QpShared {}

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::{Lock, Shared};
+use super::{Lock, NewLine, Shared};
 
 /// A receive queue: a ring of slot numbers in the order in which the slots were posted, and the
 /// slots with the work requests themselves.
@@ -16,6 +16,14 @@ pub(crate) struct QueueShared {
     /// Of an SRQ: held by a requester that takes. Locked after the QP's lock, before that of the
     /// completion queue.
     pub(crate) lock: Lock,
+    /// Next to take, not wrapped; changed by requesters.
+    pub(crate) head: AtomicU32,
+    /// `tail` as requesters have seen it last: it is read again only when the queue looks empty.
+    pub(crate) seen_tail: AtomicU32,
+    /// SRQ: an event is sent when fewer than this are left; 0: none.
+    pub(crate) limit: AtomicU32,
+    /// What changes seldom.
+    _settings: NewLine,
     /// Adds one when the record gets a queue and when it loses it: odd while there is one.
     pub(crate) generation: AtomicU32,
     /// Entries of the ring, a power of two.
@@ -28,38 +36,30 @@ pub(crate) struct QueueShared {
     pub(crate) ring: AtomicU64,
     /// Offset of the slots.
     pub(crate) slots: AtomicU64,
-    /// Next to take, not wrapped; changed by requesters.
-    pub(crate) head: AtomicU32,
-    /// SRQ: an event is sent when fewer than this are left; 0: none.
-    pub(crate) limit: AtomicU32,
     /// Number of the protection domain, with which the keys of the receives are checked.
     pub(crate) pd: AtomicU32,
     /// SRQ number; 0 for the queue of a QP.
     pub(crate) srq_num: AtomicU32,
-    /// Next to post, not wrapped; changed by the owner. On a line of its own with what the owner
-    /// changes.
-    pub(crate) tail: Line<AtomicU32>,
     /// Address of the `ibv_srq` in the owner's memory, which events name.
     pub(crate) user_handle: AtomicU64,
+    /// Offset of the completion queue of the receives; XRC SRQs.
+    pub(crate) cq: AtomicU64,
+    /// Number of the context whose event file gets the asynchronous events.
+    pub(crate) events: AtomicU32,
+    /// What the owner changes when it posts and polls.
+    _posting: NewLine,
+    /// Next to post, not wrapped; changed by the owner.
+    pub(crate) tail: AtomicU32,
     /// Slot number of a requester that found the queue empty and wants its doorbell rung by the
     /// next post; 0: none.
     pub(crate) waiter: AtomicU32,
-    /// Number of the context whose event file gets the asynchronous events.
-    pub(crate) events: AtomicU32,
-    /// Number of the XRC domain; XRC SRQs.
-    pub(crate) xrcd: AtomicU64,
-    /// Offset of the completion queue of the receives; XRC SRQs.
-    pub(crate) cq: AtomicU64,
     /// Stack of the free slots: in the low half the number of the first plus one, 0 for none; those
     /// below it are linked by [`RecvHeader::next`]. The high half counts how often the slots have
     /// moved. Only the owner uses it.
     pub(crate) free: AtomicU64,
-    _reserved: [AtomicU64; 3],
+    /// Number of the XRC domain; XRC SRQs.
+    pub(crate) xrcd: AtomicU64,
 }
-
-/// A value on a cache line of its own.
-#[repr(C, align(64))]
-pub(crate) struct Line<T>(pub(crate) T);
 
 /// Begin of a receive's slot.
 #[repr(C)]

@@ -1,14 +1,16 @@
 //! Lists of pieces of memory, in this process or in another one, and moving bytes between them.
 
-use std::sync::Arc;
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
 
 use libc::iovec;
 
+use super::route::Files;
 use super::stop::{Reason, Stop};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result};
 use crate::urxe::host::copy::{Direction, copy, copy_carefully, is_readable};
-use crate::urxe::host::{Host, MappedFile, Peer, agent, null};
+use crate::urxe::host::{Host, Peer, agent, null};
 use crate::urxe::limits::MAX_SGE;
 use crate::urxe::region::check::Place;
 use crate::urxe::shared::KeyMemory;
@@ -16,25 +18,51 @@ use crate::urxe::shared::KeyMemory;
 /// Pieces that a list has at most: those of a request, and a header.
 const PIECES: usize = MAX_SGE as usize + 1;
 
+/// Pieces of memory. Room that is not in use is not touched.
+struct List {
+    count: usize,
+    pieces: [MaybeUninit<iovec>; PIECES],
+}
+
+impl List {
+    #[inline]
+    fn new() -> List {
+        List { count: 0, pieces: [const { MaybeUninit::uninit() }; PIECES] }
+    }
+
+    /// Adds a piece; EINVAL if there are too many.
+    #[inline]
+    fn add(&mut self, address: *mut c_void, length: usize) -> Result<()> {
+        let piece = self.pieces.get_mut(self.count).ok_or(Errno::EINVAL)?;
+        piece.write(iovec { iov_base: address, iov_len: length });
+        self.count += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn as_slice(&self) -> &[iovec] {
+        // SAFETY: the first `count` pieces, of which there are no more than that, have been written.
+        unsafe { core::slice::from_raw_parts(self.pieces.as_ptr().cast(), self.count) }
+    }
+}
+
 /// Pieces of memory of this process.
 pub(super) struct Local {
-    list: [iovec; PIECES],
-    count: usize,
+    list: List,
     length: u64,
     /// Whether pieces may be missing: they are copied so that this is noticed.
     careful: bool,
 }
 
 impl Local {
+    #[inline]
     pub(super) fn new() -> Local {
-        Local { list: [EMPTY; PIECES], count: 0, length: 0, careful: false }
+        Local { list: List::new(), length: 0, careful: false }
     }
 
     /// Adds bytes by address.
     pub(super) fn add_address(&mut self, address: *mut u8, length: usize) -> Result<()> {
-        let piece = self.list.get_mut(self.count).ok_or(Errno::EINVAL)?;
-        *piece = iovec { iov_base: address.cast(), iov_len: length };
-        self.count += 1;
+        self.list.add(address.cast(), length)?;
         self.length += length as u64;
         Ok(())
     }
@@ -53,7 +81,7 @@ impl Local {
 
     /// The pieces.
     pub(super) fn list(&self) -> &[iovec] {
-        self.list.get(..self.count).unwrap_or_default()
+        self.list.as_slice()
     }
 
     /// Bytes in all.
@@ -77,15 +105,12 @@ impl Local {
     }
 
     /// Puts bytes in front.
-    pub(super) fn behind(mut self, front: &mut [u8]) -> Result<Local> {
-        if self.count >= PIECES {
-            return Err(Errno::EINVAL);
+    pub(super) fn put_in_front(&mut self, front: &mut [u8]) -> Result<()> {
+        self.add_address(front.as_mut_ptr(), front.len())?;
+        if let Some(pieces) = self.list.pieces.get_mut(..self.list.count) {
+            pieces.rotate_right(1);
         }
-        self.list.copy_within(..self.count, 1);
-        self.list[0] = iovec { iov_base: front.as_mut_ptr().cast(), iov_len: front.len() };
-        self.count += 1;
-        self.length += front.len() as u64;
-        Ok(self)
+        Ok(())
     }
 
     /// Copies other pieces of this process into these.
@@ -107,21 +132,23 @@ const EMPTY: iovec = iovec { iov_base: core::ptr::null_mut(), iov_len: 0 };
 pub(super) struct Remote<'a> {
     host: &'a Host,
     peer: &'a Peer,
-    list: [iovec; PIECES],
+    /// Mappings of files of the peer.
+    files: &'a Files,
+    list: List,
     /// Bit per piece: it is mapped in this process.
     here: u64,
-    count: usize,
     careful: bool,
-    /// Mappings in use.
-    files: Vec<Arc<MappedFile>>,
+    /// Whether a piece is in a file.
+    has_file: bool,
 }
 
 const _: () = assert!(PIECES <= 64);
 
 impl<'a> Remote<'a> {
-    pub(super) fn new(host: &'a Host, peer: &'a Peer) -> Remote<'a> {
-        let list = [EMPTY; PIECES];
-        Remote { host, peer, list, here: 0, count: 0, careful: false, files: Vec::new() }
+    #[inline]
+    pub(super) fn new(host: &'a Host, peer: &'a Peer, files: &'a Files) -> Remote<'a> {
+        let list = List::new();
+        Remote { host, peer, files, list, here: 0, careful: false, has_file: false }
     }
 
     /// Adds a place behind one of the responder's keys. `writes`: bytes go there.
@@ -130,25 +157,20 @@ impl<'a> Remote<'a> {
             KeyMemory::NULL if writes => (null::sink()?, true),
             KeyMemory::NULL => (null::zeros()?, true),
             KeyMemory::FILE if !self.peer.is_own() => {
-                let file = self.peer.file(place.file)?;
-                let address =
-                    file.range(place.file_offset, length as u64).ok_or(Errno::EFAULT)?.cast();
-                self.files.push(file);
-                (address, true)
+                let is_first = !self.has_file;
+                self.has_file = true;
+                (self.files.find(self.peer, place, length as u64, is_first)?.cast(), true)
             }
             _ => (core::ptr::with_exposed_provenance_mut(place.address as usize), false),
         };
-        let piece = self.list.get_mut(self.count).ok_or(Errno::EINVAL)?;
-        *piece = iovec { iov_base: address.cast(), iov_len: length };
-        self.here |= u64::from(here) << self.count;
+        self.here |= u64::from(here) << self.list.count;
         self.careful |= place.access & IBV_ACCESS_ON_DEMAND != 0;
-        self.count += 1;
-        Ok(())
+        self.list.add(address.cast::<c_void>(), length)
     }
 
     /// Whether all pieces can be reached as own memory.
     pub(super) fn is_here(&self) -> bool {
-        self.peer.is_own() || self.here.count_ones() as usize == self.count
+        self.peer.is_own() || self.here.count_ones() as usize == self.list.count
     }
 
     /// Whether the first piece, which is own memory, is there.
@@ -158,11 +180,12 @@ impl<'a> Remote<'a> {
 
     /// The first piece.
     pub(super) fn first(&self) -> Option<*mut u8> {
-        (self.count > 0).then(|| self.list[0].iov_base.cast())
+        self.list().first().map(|piece| piece.iov_base.cast())
     }
 
+    #[inline]
     fn list(&self) -> &[iovec] {
-        self.list.get(..self.count).unwrap_or_default()
+        self.list.as_slice()
     }
 
     /// Moves bytes between the pieces of this process and those of the responder.
@@ -180,7 +203,7 @@ impl<'a> Remote<'a> {
         if here == 0 {
             return self.part(direction, local.list(), self.list(), false, careful);
         }
-        if here == self.count {
+        if here == self.list.count {
             return self.part(direction, local.list(), self.list(), true, careful);
         }
         // Some are mapped here and some are not: piece by piece.

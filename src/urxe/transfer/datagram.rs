@@ -6,7 +6,7 @@ use super::Operation;
 use super::bytes::Local;
 use super::message::Arrival;
 use super::multicast::{self, Group};
-use super::responder::{Connection, Responder, gid, is_address_of, peer_of};
+use super::responder::{Connection, Responder, gid, is_address_of};
 use super::stop::{Reason, Stop};
 use crate::abi::*;
 use crate::urxe::host::Peer;
@@ -18,7 +18,7 @@ pub(super) const GRH: usize = 40;
 /// A Q_Key in a request that stands for that of the sending QP.
 const PRIVILEGED: u32 = 1 << 31;
 /// QP number of multicast datagrams.
-const MULTICAST: u32 = 0xff_ffff;
+pub(super) const MULTICAST: u32 = 0xff_ffff;
 /// Bytes of a packet before and behind the payload, from the UDP header on: UDP, BTH, DETH, ICRC.
 const HEADERS: usize = 8 + 12 + 8 + 4;
 
@@ -27,7 +27,7 @@ struct Datagram<'a> {
     address: &'a ibv_ah_attr,
     qkey: u32,
     /// The header and the bytes; the bytes alone where there is no header.
-    data: Local,
+    data: &'a Local,
     has_grh: bool,
     byte_len: u32,
 }
@@ -48,28 +48,27 @@ impl Operation<'_> {
             self.explain(format_args!("{} bytes in a datagram, MTU {most}", self.wqe.length));
             return Err(Stop::local(IBV_WC_LOC_LEN_ERR, Reason::MessageLength));
         }
-        let source = self.source()?;
+        let mut source = Local::new();
+        self.source(&mut source)?;
         let mut header = [0; GRH];
         let has_grh = ah.is_global != 0;
-        let data = if has_grh {
+        if has_grh {
             self.write_grh(ah, &mut header);
-            source.behind(&mut header)
-        } else {
-            Ok(source)
-        };
-        let damaged = |_| Stop::local(IBV_WC_LOC_QP_OP_ERR, Reason::Damaged);
+            let damaged = |_| Stop::local(IBV_WC_LOC_QP_OP_ERR, Reason::Damaged);
+            source.put_in_front(&mut header).map_err(damaged)?;
+        }
         let datagram = Datagram {
             address: ah,
             qkey: if qkey & PRIVILEGED != 0 { self.attr.qkey } else { *qkey },
-            data: data.map_err(damaged)?,
+            data: &source,
             has_grh,
             byte_len: (self.wqe.length + GRH as u64) as u32,
         };
         if *qp_num == MULTICAST {
             self.multicast(&datagram);
         } else {
-            let peer = peer_of(self.host, *qp_num)?;
-            self.datagram_to(&peer, *qp_num, &datagram, false)?;
+            let peer = self.peer.ok_or(Stop::Silence)?;
+            self.datagram_to(peer, *qp_num, &datagram, false)?;
         }
         Ok(self.byte_len())
     }
@@ -113,7 +112,7 @@ impl Operation<'_> {
         let arrival = Arrival {
             opcode: IBV_WC_RECV,
             wc_flags: self.wc_flags() | if datagram.has_grh { IBV_WC_GRH } else { 0 },
-            data: Some(&datagram.data),
+            data: Some(datagram.data),
             room: if datagram.has_grh { 0 } else { GRH as u64 },
             byte_len: datagram.byte_len,
             sl: datagram.address.sl,

@@ -9,18 +9,18 @@ use crate::urxe::pair::Data;
 use crate::urxe::region::check::{Wanted, check};
 
 impl Operation<'_> {
-    /// The pieces that a request reads from.
-    pub(super) fn source(&self) -> Result<Local, Stop> {
-        self.local(0)
+    /// Adds the pieces that a request reads from.
+    #[inline]
+    pub(super) fn source(&self, local: &mut Local) -> Result<(), Stop> {
+        self.local(local, 0)
     }
 
-    /// The pieces that a request writes to: the results of reads and atomics.
-    pub(super) fn target(&self) -> Result<Local, Stop> {
-        self.local(IBV_ACCESS_LOCAL_WRITE)
+    /// Adds the pieces that a request writes to: the results of reads and atomics.
+    pub(super) fn target(&self, local: &mut Local) -> Result<(), Stop> {
+        self.local(local, IBV_ACCESS_LOCAL_WRITE)
     }
 
-    fn local(&self, access: u32) -> Result<Local, Stop> {
-        let mut local = Local::new();
+    fn local(&self, local: &mut Local, access: u32) -> Result<(), Stop> {
         let damaged = |_| Stop::local(IBV_WC_LOC_QP_OP_ERR, Reason::Damaged);
         match self.wqe.data {
             // Bytes that are only read.
@@ -43,6 +43,6 @@ impl Operation<'_> {
                 }
             }
         }
-        Ok(local)
+        Ok(())
     }
 }

@@ -46,7 +46,8 @@ impl Operation<'_> {
     /// `IBV_WR_RDMA_WRITE`, also with immediate data.
     pub(super) fn write(&self) -> Result<u32, Stop> {
         self.check_length()?;
-        let source = self.source()?;
+        let mut source = Local::new();
+        self.source(&mut source)?;
         let range = self.range(source.length())?;
         self.with_connection(|connection| {
             let result = self.write_to(connection, range, &source);
@@ -89,7 +90,8 @@ impl Operation<'_> {
     pub(super) fn read(&self) -> Result<u32, Stop> {
         self.check_depth()?;
         self.check_length()?;
-        let target = self.target()?;
+        let mut target = Local::new();
+        self.target(&mut target)?;
         let range = self.range(target.length())?;
         self.with_connection(|connection| {
             let result = self.read_from(connection, range, &target);
@@ -118,7 +120,8 @@ impl Operation<'_> {
             return Err(Stop::local(IBV_WC_LOC_QP_OP_ERR, Reason::Opcode));
         };
         self.check_depth()?;
-        let target = self.target()?;
+        let mut target = Local::new();
+        self.target(&mut target)?;
         if target.length() != WORD {
             self.explain(format_args!("{} bytes for the result of an atomic", target.length()));
             return Err(Stop::local(IBV_WC_LOC_LEN_ERR, Reason::WordLength));
@@ -280,7 +283,7 @@ impl Operation<'_> {
         direction: Direction,
         local: &Local,
     ) -> Result<(), Stop> {
-        let mut remote = Remote::new(self.host, connection.site);
+        let mut remote = Remote::new(self.host, connection.site, self.files);
         let writes = direction == Direction::Write;
         let result = match remote.add(place, range.length as usize, writes) {
             Ok(()) => remote.transfer(direction, local),
@@ -327,7 +330,7 @@ impl Operation<'_> {
             return Ok(0);
         };
         let site = connection.site;
-        let mut remote = Remote::new(self.host, site);
+        let mut remote = Remote::new(self.host, site, self.files);
         let fault = || {
             self.explain_fault(connection, range);
             self.no_access(connection, Reason::RemoteFault)

@@ -41,7 +41,8 @@ impl Operation<'_> {
             return self.send_datagram();
         }
         self.check_length()?;
-        let source = self.source()?;
+        let mut source = Local::new();
+        self.source(&mut source)?;
         self.with_connection(|connection| {
             let arrival = Arrival {
                 opcode: IBV_WC_RECV,
@@ -119,8 +120,7 @@ impl Operation<'_> {
         let empty = || self.no_receive(connection);
         let queue = connection.queue.ok_or_else(empty)?;
         // The owner rings when it posts; what it has posted meanwhile is there.
-        let waits = connection.reliable && queue.waiting() == 0;
-        if waits && !queue.wait(self.host.slot()) || queue.waiting() == 0 {
+        if queue.is_empty() && !(connection.reliable && queue.wait(self.host.slot())) {
             return Err(empty());
         }
         Ok(queue)
@@ -195,7 +195,7 @@ impl Operation<'_> {
         receive: &Receive<'_>,
         length: u64,
     ) -> Result<Remote<'a>, (Stop, ibv_wc_status)> {
-        let mut pieces = Remote::new(self.host, connection.site);
+        let mut pieces = Remote::new(self.host, connection.site, self.files);
         let (mut skip, mut left) = (arrival.room, length);
         for sge in receive.list {
             let size = u64::from(sge.length.load(Relaxed));
@@ -321,6 +321,7 @@ impl Operation<'_> {
         let bytes = u64::from(entry.byte_len.saturating_sub(header));
         let result = (entry.status == IBV_WC_SUCCESS).then_some(bytes);
         responder.count(IBV_QP_ATTACH_COMP_CNTR_OP_RECV, result);
+        queue.fetch_next();
     }
 }
 

@@ -7,6 +7,7 @@
 //! for a later try.
 //!
 //! * [`local`]: the requester's own memory;
+//! * [`route`]: what a QP remembers of the way to its peer;
 //! * [`responder`]: finding the QP of the peer, its lock, its fate after an error;
 //! * [`bytes`]: moving them between lists of pieces in several processes;
 //! * [`message`]: what takes a receive: sends, and writes with immediate data;
@@ -22,17 +23,20 @@ mod memory;
 mod message;
 mod multicast;
 mod responder;
+mod route;
 mod stop;
 
 pub(crate) use multicast::{attach_mcast, detach_mcast, is_attached};
+pub(crate) use route::Route;
 pub(crate) use stop::Reason;
 
 use crate::abi::*;
 use crate::urxe::explain;
-use crate::urxe::host::{self, Host};
+use crate::urxe::host::{self, Host, Peer};
 use crate::urxe::pair::{Attempt, Done, Outcome, Qp, Target, Wqe};
 use crate::urxe::region;
 use crate::urxe::{limits, shared};
+use route::{Files, destination};
 use stop::Stop;
 
 /// A request and whose it is.
@@ -42,17 +46,21 @@ pub(crate) struct Operation<'a> {
     qp: &'a Qp,
     attr: &'a ibv_qp_attr,
     wqe: Wqe<'a>,
+    /// The process of the destination QP, if the request has one and it is there.
+    peer: Option<&'a Peer>,
+    /// Files of peers that the QP has used last.
+    files: &'a Files,
 }
 
 /// Carries out the request at the head of the send queue of a QP, which is in a state that sends,
 /// with the lock of the send queue held. The receiver's side is complete with it; the completion of
-/// the request itself is the caller's to write. `now` is CLOCK_MONOTONIC in nanoseconds.
+/// the request itself is the caller's to write. `route` is that of the QP.
 pub(crate) fn execute(
     qp: &Qp,
     attr: &ibv_qp_attr,
     wqe: Wqe<'_>,
     attempt: &mut Attempt,
-    now: u64,
+    route: &mut Route,
 ) -> Outcome {
     let host = match host::host() {
         Ok(host) => host,
@@ -61,10 +69,11 @@ pub(crate) fn execute(
     };
     // Who withdraws a key waits until this is through.
     let _using = region::using(host);
-    let operation = Operation { host, qp, attr, wqe };
+    let (peer, files) = route.to(host, destination(attr, &wqe));
+    let operation = Operation { host, qp, attr, wqe, peer, files };
     match operation.run() {
         Ok(bytes) => Outcome::Done(Done::success(bytes)),
-        Err(stop) => stop::outcome(&operation, stop, attempt, now),
+        Err(stop) => stop::outcome(&operation, stop, attempt),
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Connection<'a> {
 }
 
 /// The process that has a QP or an SRQ, by its number.
-pub(super) fn peer_of(host: &Host, number: u32) -> Result<Arc<Peer>, Stop> {
+fn peer_of(host: &Host, number: u32) -> Result<Arc<Peer>, Stop> {
     host.peer(number / QPS).map_err(|_| Stop::Silence)
 }
 
@@ -128,7 +128,7 @@ fn is_connected_to(qp: &QpShared, epoch: u64) -> bool {
 
 impl<'a> Operation<'a> {
     /// The QP that the own one is connected to, with its lock.
-    pub(super) fn connected(&'a self, peer: &'a Peer) -> Result<(Responder<'a>, Guard<'a>), Stop> {
+    fn connected(&'a self, peer: &'a Peer) -> Result<(Responder<'a>, Guard<'a>), Stop> {
         let responder = Responder::find(self.host, peer, self.attr.dest_qp_num)?;
         let kind = match self.qp.kind {
             IBV_QPT_XRC_SEND => IBV_QPT_XRC_RECV,
@@ -158,8 +158,7 @@ impl<'a> Operation<'a> {
         &self,
         action: impl FnOnce(&Connection<'_>) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
-        let peer = peer_of(self.host, self.attr.dest_qp_num)?;
-        let (responder, _guard) = self.connected(&peer)?;
+        let (responder, _guard) = self.connected(self.peer.ok_or(Stop::Silence)?)?;
         let reliable = self.qp.kind != IBV_QPT_UC;
         if self.qp.kind != IBV_QPT_XRC_SEND {
             let (site, pd) = (responder.peer, responder.shared.pd.load(Relaxed));

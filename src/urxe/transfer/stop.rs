@@ -2,9 +2,9 @@
 //! later try, or nothing at all, as the service of the QP is.
 
 use super::Operation;
-use super::responder::peer_of;
 use crate::abi::*;
 use crate::urxe::explain;
+use crate::urxe::host::{self, Peer};
 use crate::urxe::pair::{Attempt, Done, Outcome};
 
 /// `ibv_wc::vendor_err` of the completions of this device: which check failed.
@@ -78,12 +78,7 @@ const RNR_FOREVER: u8 = 7;
 const LOOK_AGAIN: u64 = 1_000_000;
 
 /// What becomes of the request.
-pub(super) fn outcome(
-    operation: &Operation<'_>,
-    stop: Stop,
-    attempt: &mut Attempt,
-    now: u64,
-) -> Outcome {
+pub(super) fn outcome(operation: &Operation<'_>, stop: Stop, attempt: &mut Attempt) -> Outcome {
     let reliable = matches!(operation.qp.kind, IBV_QPT_RC | IBV_QPT_XRC_SEND);
     match stop {
         Stop::Local(status, reason) => {
@@ -94,8 +89,8 @@ pub(super) fn outcome(
         }
         _ if !reliable => Outcome::Done(Done::success(operation.byte_len())),
         Stop::Remote(status, reason) => failure(status, reason),
-        Stop::NoReceive { timer } => no_receive(operation, timer, attempt, now),
-        Stop::Silence => silence(operation, attempt, now),
+        Stop::NoReceive { timer } => no_receive(operation, timer, attempt, host::now()),
+        Stop::Silence => silence(operation, attempt, host::now()),
     }
 }
 
@@ -114,8 +109,7 @@ fn no_receive(operation: &Operation<'_>, timer: u32, attempt: &mut Attempt, now:
     let most = operation.attr.rnr_retry;
     if most < RNR_FOREVER && attempt.rnr_retries >= u32::from(most) {
         // The queue of a process that is no more says nothing.
-        let peer = peer_of(operation.host, operation.attr.dest_qp_num);
-        if !peer.is_ok_and(|peer| peer.is_alive_now()) {
+        if !operation.peer.is_some_and(Peer::is_alive_now) {
             return silence(operation, attempt, now);
         }
         explain!(

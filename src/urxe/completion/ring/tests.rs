@@ -230,12 +230,12 @@ fn adding_and_taking_at_once() {
     let events = core::sync::atomic::AtomicU32::new(0);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for thread in 1..=2_u32 {
+        for thread in 1..=2_u64 {
             let (queue, events) = (&queue, &events);
             scope.spawn(move || {
-                let me = Holder::new(1, 1, thread);
+                let me = Holder::new(1, thread);
                 for number in 0..EACH {
-                    let id = u64::from(thread) << 32 | number;
+                    let id = thread << 32 | number;
                     let entry = Entry { wr_id: id, src_qp: number as u32, ..Entry::default() };
                     loop {
                         let (_guard, _) = lock.lock(me, |_| false);
@@ -259,7 +259,10 @@ fn adding_and_taking_at_once() {
         }
         let (ring, mut head, mut next, mut seen) = (queue.ring(), 0, [0, 0], 0);
         while head < 2 * EACH {
-            queue.shared.arm(false);
+            {
+                let (_guard, _) = lock.lock(Holder::new(1, 3), |_| false);
+                queue.shared.arm(false);
+            }
             let before = head;
             while let Some(cqe) = ring.at(head) {
                 let id = cqe.wr_id.load(Relaxed);

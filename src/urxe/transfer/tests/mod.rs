@@ -85,7 +85,8 @@ impl Pair {
         // SAFETY: a live QP.
         let qp = unsafe { Qp::of(self.near.qp) };
         let mut attempt = Attempt::default();
-        match super::execute(qp, &attr, ring.wqe(0), &mut attempt, host::now()) {
+        let mut route = super::Route::default();
+        match super::execute(qp, &attr, ring.wqe(0), &mut attempt, &mut route) {
             Outcome::Done(done) => done,
             Outcome::Wait { .. } => panic!("it waits"),
         }
