@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::cq::Cq;
 use super::retire;
 use crate::abi::*;
-use crate::urxe::host;
+use crate::urxe::host::{self, agent};
 use crate::urxe::shared::Cqe;
 
 /// Sets the functions for the fields that were asked for, and those that are always there.
@@ -54,6 +54,7 @@ unsafe extern "C" fn start_poll(cq: *mut ibv_cq_ex, attr: *mut ibv_poll_cq_attr)
         return libc::ENODEV;
     }
     if this.looks_empty() {
+        agent::serve_if_asked(this.host());
         return libc::ENOENT;
     }
     this.polling().close();

@@ -7,6 +7,7 @@ use super::cq::Cq;
 use super::retire;
 use super::ring::Ring;
 use crate::abi::*;
+use crate::urxe::host::agent;
 use crate::urxe::shared::Cqe;
 
 impl Cq {
@@ -51,7 +52,11 @@ pub(crate) unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut 
         retire::progress(cq);
     }
     if cq.looks_empty() {
-        return if cq.host().is_current() { 0 } else { -libc::ENODEV };
+        if !cq.host().is_current() {
+            return -libc::ENODEV;
+        }
+        agent::serve_if_asked(cq.host());
+        return 0;
     }
     if !cq.host().is_current() {
         return -libc::ENODEV;

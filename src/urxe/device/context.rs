@@ -232,6 +232,17 @@ pub(crate) mod tests {
             self.context
         }
 
+        /// Another context of the device, which is never closed: for a child of the process, as it
+        /// takes no lock that another thread of its parent may have had.
+        pub(crate) fn anew(&self) -> *mut ibv_context {
+            // SAFETY: a live device.
+            let context = unsafe { Context::open(self.device, &*self.device.cast::<Device>()) };
+            let context = context.unwrap();
+            let public = context.public();
+            into_raw(context);
+            public
+        }
+
         /// The asynchronous events that have come, none of which is to be acknowledged.
         pub(crate) fn events(&self) -> Vec<ibv_event_type> {
             // SAFETY: a live context and its descriptor.

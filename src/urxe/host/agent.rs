@@ -22,7 +22,7 @@ use super::{Host, Memory, Peer, access, now};
 use crate::sys::errno::{Errno, Result};
 use crate::sys::futex::{sleep, wake};
 use crate::sys::mutex::Mutex;
-use crate::urxe::shared::{Guard, Lock, Shared, TakenOver};
+use crate::urxe::shared::{Guard, Header, Lock, Shared, TakenOver};
 
 /// [`agent`](crate::urxe::shared::Header::agent): there is a server.
 const SERVES: u32 = 1;
@@ -153,6 +153,26 @@ pub(crate) fn serve(host: &'static Host) -> Result<()> {
     start("urxe-server", move || server(host))?;
     threads.serves = true;
     Ok(())
+}
+
+/// Notes that this process cannot reach the memory of a peer, which believes that it can: the peer
+/// starts its server when it calls next, see [`serve_if_asked`].
+pub(crate) fn ask_for_server(peer: &Peer) {
+    if let Some(header) = peer.header() {
+        let _ = header.access.compare_exchange(access::FREE, access::SOME, Relaxed, Relaxed);
+    }
+}
+
+/// Starts the server of this process if a peer cannot do without it.
+#[inline]
+pub(crate) fn serve_if_asked(host: &'static Host) {
+    let is_missing = |header: &Header| {
+        header.access.load(Relaxed) != access::FREE && header.mailboxes.load(Relaxed) == 0
+    };
+    if host.header().is_ok_and(is_missing) {
+        // Without a thread now, the next call tries again.
+        let _ = serve(host);
+    }
 }
 
 fn make_mailboxes(host: &Host) -> Result<u64> {
@@ -485,7 +505,11 @@ pub(crate) unsafe fn copy_by_server(
     near: &[iovec],
     far: &[iovec],
 ) -> Result<()> {
-    let claimed = claim(host, peer)?;
+    let claimed = claim(host, peer).inspect_err(|errno| {
+        if *errno == Errno::EPERM {
+            ask_for_server(peer);
+        }
+    })?;
     let place = claimed.mailbox.buffer.load(Relaxed);
     let buffer = peer.memory().bytes(place, BUFFER as u64).ok_or(Errno::EPERM)?;
     let (mut near, mut far) = (Cursor::new(near), Cursor::new(far));

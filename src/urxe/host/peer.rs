@@ -36,6 +36,8 @@ pub(crate) struct Peer {
     dead: AtomicBool,
     /// The kernel has refused access to its memory.
     refused: AtomicBool,
+    /// That has been asked.
+    probed: AtomicBool,
     files: Mutex<Vec<(u32, Arc<MappedFile>)>>,
     events: Mutex<Vec<(u32, OwnedFd)>>,
 }
@@ -82,6 +84,7 @@ impl Peer {
             looked: AtomicU64::new(coarse()),
             dead: AtomicBool::new(false),
             refused: AtomicBool::new(false),
+            probed: AtomicBool::new(false),
             files: Mutex::new(Vec::new()),
             events: Mutex::new(Vec::new()),
         }
@@ -156,6 +159,26 @@ impl Peer {
             || self.pid.load(Ordering::Relaxed) != 0
                 && !self.refused.load(Ordering::Relaxed)
                 && !self.header().is_none_or(forbidden)
+    }
+
+    /// Asks the kernel, once, whether the memory of the process can be reached; `false` if not.
+    pub(crate) fn probe(&self) -> bool {
+        if self.is_own() || self.probed.swap(true, Ordering::Relaxed) || !self.allows_access() {
+            return self.allows_access();
+        }
+        let mut byte = 0_u8;
+        let local = [iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 }];
+        // Nothing is there; that is found out after the permission.
+        let remote = [iovec { iov_base: core::ptr::null_mut(), iov_len: 1 }];
+        // SAFETY: a byte of ours.
+        let _ = unsafe { self.copy(Direction::Read, &local, &remote) };
+        self.allows_access()
+    }
+
+    /// The kernel refuses from now on.
+    #[cfg(test)]
+    pub(crate) fn refuse(&self) {
+        self.refused.store(true, Ordering::Relaxed);
     }
 
     /// Copies from memory of this process into memory of the peer; see [`copy`](super::copy).

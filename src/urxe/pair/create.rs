@@ -82,6 +82,8 @@ pub(crate) unsafe extern "C" fn create_qp_ex(
 /// `context` must be an open context of this device, and the objects in `attr` NULL or live ones of
 /// it.
 unsafe fn create(context: *mut ibv_context, attr: &mut ibv_qp_init_attr_ex) -> Result<*mut ibv_qp> {
+    // SAFETY: the caller's promise.
+    unsafe { Context::of(context) }.host().check_current()?;
     check_members(attr)?;
     // SAFETY: the caller's promise.
     let objects = unsafe { objects(context, attr) }?;
@@ -347,6 +349,7 @@ impl Qp {
             &shared.msn,
             &shared.flags,
             &shared.counted,
+            &shared.reads,
         ] {
             place.store(0, Relaxed);
         }

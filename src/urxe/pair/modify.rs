@@ -12,6 +12,7 @@ use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::urxe::device::check_address;
 use crate::urxe::explain;
+use crate::urxe::host::agent;
 use crate::urxe::limits::{MAX_MTU, MAX_RD_ATOMIC, PKEYS, PORTS, QP_ACCESS};
 use crate::urxe::shared::{QPS, QpShared, TakenOver};
 use crate::urxe::transfer::Route;
@@ -37,6 +38,7 @@ pub(crate) unsafe extern "C" fn modify_qp(
 fn modify(qp: &Qp, new: &ibv_qp_attr, mask: u32) -> Result<()> {
     qp.check_process()?;
     qp.check_exists()?;
+    agent::serve_if_asked(qp.host);
     let mask = states::without_ignored(qp.kind, mask);
     let to = {
         let mut send = qp.sending();
@@ -184,6 +186,7 @@ fn publish(shared: &QpShared, attr: &ibv_qp_attr) {
     shared.dest_qp_num.store(attr.dest_qp_num, Relaxed);
     shared.min_rnr_timer.store(attr.min_rnr_timer.into(), Relaxed);
     shared.path_mtu.store(attr.path_mtu, Relaxed);
+    shared.reads.store(attr.max_dest_rd_atomic.into(), Relaxed);
 }
 
 /// Takes over what other handles of the QP, in other processes too, have set: what peers need to
@@ -195,6 +198,7 @@ fn refresh(qp: &Qp, attr: &mut ibv_qp_attr) {
         attr.dest_qp_num = shared.dest_qp_num.load(Relaxed);
         attr.min_rnr_timer = shared.min_rnr_timer.load(Relaxed) as u8;
         attr.path_mtu = shared.path_mtu.load(Relaxed);
+        attr.max_dest_rd_atomic = shared.reads.load(Relaxed) as u8;
     }
 }
 
@@ -235,7 +239,12 @@ fn move_to(qp: &Qp, send: &mut SendQueue, from: ibv_qp_state, to: ibv_qp_state) 
 
 /// Epoch of the process that has the QP with this number; 0 if there is none.
 fn epoch_of(qp: &Qp, number: u32) -> u64 {
-    qp.host.peer(number / QPS).map_or(0, |peer| peer.epoch())
+    qp.host.peer(number / QPS).map_or(0, |peer| {
+        if !peer.probe() {
+            agent::ask_for_server(&peer);
+        }
+        peer.epoch()
+    })
 }
 
 /// Makes the QP as it was when it was new, with the lock of its record held.

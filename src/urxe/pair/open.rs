@@ -104,6 +104,7 @@ unsafe fn open(context: *mut ibv_context, attr: &ibv_qp_open_attr) -> Result<*mu
     }
     // SAFETY: the caller's promise.
     let (context, xrcd) = unsafe { (Context::of(context), Xrcd::of(attr.xrcd)) };
+    context.host().check_current()?;
     let host = host::host()?;
     let Some(target) = find(host, attr.qp_num, xrcd) else {
         explain!("ibv_open_qp: there is no QP {:#x} of type XRC_RECV in the domain", attr.qp_num);

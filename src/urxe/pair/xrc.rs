@@ -81,6 +81,7 @@ fn open(context: &Context, attr: &ibv_xrcd_init_attr) -> Result<*mut ibv_xrcd> {
         explain!("ibv_open_xrcd: it needs fd, and O_CREAT, O_EXCL or nothing in oflags");
         return Err(Errno::EINVAL);
     }
+    context.host().check_current()?;
     let host = host::host()?;
     let id = if attr.fd == -1 {
         let number = u64::from(host.pairs().private_domains.fetch_add(1, Relaxed));

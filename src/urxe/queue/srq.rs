@@ -121,6 +121,8 @@ unsafe fn create(
     context: *mut ibv_context,
     attr: &mut ibv_srq_init_attr_ex,
 ) -> Result<*mut ibv_srq> {
+    // SAFETY: the caller's promise.
+    unsafe { Context::of(context) }.host().check_current()?;
     let has = |bit: u32| attr.comp_mask & bit != 0;
     let kind = if has(IBV_SRQ_INIT_ATTR_TYPE) { attr.srq_type } else { IBV_SRQT_BASIC };
     if attr.comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED

@@ -56,6 +56,8 @@ pub(crate) struct QpShared {
     pub(crate) min_rnr_timer: AtomicU32,
     /// Number of the context whose event file gets the asynchronous events.
     pub(crate) events: AtomicU32,
+    /// Reads and atomics that it has room for at once (`max_dest_rd_atomic`).
+    pub(crate) reads: AtomicU32,
     /// Offsets of the counters ([`CounterShared`](super::CounterShared)), by the number of the bit.
     pub(crate) counters: [AtomicU64; COUNTED],
 }

@@ -108,6 +108,7 @@ impl Operation<'_> {
         target: &Local,
     ) -> Result<(), Stop> {
         self.allowed(connection, IBV_ACCESS_REMOTE_READ)?;
+        self.has_room_for_read(connection)?;
         match self.remote(connection, range, IBV_ACCESS_REMOTE_READ)? {
             Some(place) => self.transfer(connection, &place, range, Direction::Read, target),
             None => Ok(()),
@@ -133,6 +134,7 @@ impl Operation<'_> {
         };
         let mut before = self.with_connection(|connection| {
             self.allowed(connection, IBV_ACCESS_REMOTE_ATOMIC)?;
+            self.has_room_for_read(connection)?;
             self.aligned(connection, range)?;
             let place = self.remote(connection, range, IBV_ACCESS_REMOTE_ATOMIC)?;
             self.on_word(connection, place.as_ref(), range, word)
@@ -193,6 +195,18 @@ impl Operation<'_> {
             Ok(())
         })?;
         Ok(0)
+    }
+
+    /// The responder refuses such a request without resources for any. `max_dest_rd_atomic`; IBTA
+    /// volume 1, section 9.7.4.1.
+    fn has_room_for_read(&self, connection: &Connection<'_>) -> Result<(), Stop> {
+        let responder = &connection.responder;
+        if responder.shared.reads.load(Relaxed) > 0 {
+            return Ok(());
+        }
+        let number = responder.number;
+        self.explain(format_args!("max_dest_rd_atomic of QP {number:#x} is 0"));
+        Err(self.refuse(connection, IBV_EVENT_QP_REQ_ERR, IBV_WC_REM_INV_REQ_ERR, Reason::Reads))
     }
 
     /// The memory that the request names.

@@ -47,6 +47,8 @@ pub(crate) enum Reason {
     Srq = 24,
     /// Shared memory that is not as it can be.
     Damaged = 25,
+    /// A read or an atomic, for which the QP of the responder has no resources.
+    Reads = 26,
 }
 
 /// What stopped an operation.

@@ -400,9 +400,22 @@ fn a_target_qp_of_another_process_can_be_opened() {
         };
         // What is inherited is none of the child's.
         assert_eq!(qp.set_state(IBV_QPS_ERR), libc::ENODEV);
+        assert_eq!(bench.create(&mut bench.init(IBV_QPT_RC)).err(), Some(Errno::ENODEV));
+        assert_eq!(open_domain(&bench, -1, 0).err(), Some(Errno::ENODEV));
+        let mut srq = ibv_srq_init_attr {
+            attr: ibv_srq_attr { max_wr: 1, max_sge: 1, srq_limit: 0 },
+            ..ibv_srq_init_attr::zeroed()
+        };
+        // SAFETY: a PD, which is looked at alone.
+        assert!(unsafe { crate::urxe::queue::create_srq(bench.pd, &mut srq) }.is_null());
+        assert_eq!(Errno::last(), Errno::ENODEV);
         assert_eq!(qp.send_ids([1]), Err((libc::ENODEV, 0)));
-        // SAFETY: the context is looked at alone, and so is the domain.
-        let handle = Made(unsafe { open_qp(bench.opened.get(), &mut attr) });
+        // SAFETY: the contexts are looked at alone, and so is the domain.
+        let handle = unsafe {
+            assert!(open_qp(bench.opened.get(), &mut attr).is_null());
+            assert_eq!(Errno::last(), Errno::ENODEV);
+            Made(open_qp(bench.opened.anew(), &mut attr))
+        };
         assert!(!handle.0.is_null(), "{:?}", Errno::last());
         assert_ne!(handle.qp().host.slot(), number >> 14);
         bench.move_on(&handle, IBV_QPS_RTR);

@@ -283,3 +283,51 @@ fn errors_are_explained() {
         assert!(text.contains(wanted), "{wanted}:\n{text}");
     }
 }
+
+/// Neither side does reads and atomics without resources for them.
+#[test]
+fn no_reads_without_resources() {
+    for place in PLACES {
+        let none = Options { reads: 0, ..Options::new(IBV_QPT_RC) };
+        for (near, far) in [(none, Options::new(IBV_QPT_RC)), (Options::new(IBV_QPT_RC), none)] {
+            for opcode in [IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD] {
+                let mut pair = Pair::new(place, near, far);
+                pair.well(pair.rdma(1, IBV_WR_RDMA_WRITE, 64), &[(0, 8)]);
+                let mut wr = pair.rdma(2, opcode, 64);
+                if opcode != IBV_WR_RDMA_READ {
+                    let (remote_addr, rkey) = (pair.card.address + 64, pair.card.rkey);
+                    wr.wr.atomic = ibv_send_wr_wr_atomic { remote_addr, rkey, ..Plain::zeroed() };
+                }
+                let wc = pair.run(wr, &[(0, 8)]);
+                let local = near.reads == 0;
+                let reason = if local { Reason::Opcode } else { Reason::Reads };
+                assert_eq!(wc.vendor_err, reason as u32);
+                let status = if local { IBV_WC_LOC_QP_OP_ERR } else { IBV_WC_REM_INV_REQ_ERR };
+                assert_eq!(wc.status, status, "{place:?} {opcode}");
+                let events = pair.far.ask(&[EVENTS]);
+                assert_eq!(events.contains(&IBV_EVENT_QP_REQ_ERR.into()), !local);
+            }
+        }
+    }
+}
+
+/// The kernel refuses access to a process that believes it can be reached: it starts its thread when
+/// it calls next, and nothing is lost.
+#[test]
+fn who_is_refused_is_served() {
+    let options =
+        Options { mr_access: ALL & !IBV_ACCESS_REMOTE_ATOMIC, ..Options::new(IBV_QPT_RC) };
+    let options = Options { timeout: 20, ..options };
+    let mut pair = Pair::new(Where::There, options, options);
+    assert_eq!(pair.far.ask(&[THREADS]), [0]);
+    let peer = host::host().unwrap().peer(pair.card.qp_num >> 14).unwrap();
+    peer.refuse();
+    pair.near.fill_part(0, 5000, 3);
+    pair.near.send(pair.rdma(1, IBV_WR_RDMA_WRITE, 64), &mut pair.near.list(&[(0, 5000)]));
+    assert!(pair.near.poll(pair.near.cq).is_none());
+    // A poll of an empty queue.
+    assert_eq!(pair.far.ask(&[POLL]), []);
+    assert_eq!(pair.near.sent().status, IBV_WC_SUCCESS);
+    assert_eq!(pair.wrong(64, 5000, 3), []);
+    assert_eq!(pair.far.ask(&[THREADS]), [1]);
+}

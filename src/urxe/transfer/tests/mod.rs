@@ -80,6 +80,7 @@ impl Pair {
             dest_qp_num: self.card.qp_num,
             ah_attr: self.near.address(),
             timeout: 10,
+            max_rd_atomic: 1,
             ..ibv_qp_attr::zeroed()
         };
         // SAFETY: a live QP.

@@ -73,6 +73,8 @@ pub(super) struct Options {
     pub(super) srq: bool,
     /// Type of the completion counters of the QP, and which operations they count.
     pub(super) counted: (u32, u32),
+    /// Reads and atomics that may be under way.
+    pub(super) reads: u8,
 }
 
 impl Options {
@@ -91,6 +93,7 @@ impl Options {
             recv_cqe,
             srq,
             counted,
+            reads: 8,
         }
     }
 
@@ -106,6 +109,7 @@ impl Options {
             self.srq.into(),
             self.counted.0.into(),
             self.counted.1.into(),
+            self.reads.into(),
         ]
     }
 
@@ -120,6 +124,7 @@ impl Options {
             timeout: words[6] as u8,
             srq: words[7] != 0,
             counted: (words[8] as u32, words[9] as u32),
+            reads: words[10] as u8,
         }
     }
 }
@@ -232,8 +237,8 @@ impl Side {
             dest_qp_num: to,
             qp_access_flags: options.qp_access,
             ah_attr: self.address(),
-            max_rd_atomic: 8,
-            max_dest_rd_atomic: 8,
+            max_rd_atomic: options.reads,
+            max_dest_rd_atomic: options.reads,
             // 0.01 ms.
             min_rnr_timer: 1,
             port_num: 1,
