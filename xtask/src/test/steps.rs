@@ -63,6 +63,12 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step { name: "control path", needs: packages::FOR_VM, class: Class::Slow, run: control_path },
     Step {
+        name: "urxe: counts per operation",
+        needs: packages::FOR_BUILD,
+        class: Class::Quick,
+        run: urxe_counts,
+    },
+    Step {
         name: "urxe: upstream's tests",
         needs: packages::FOR_VM,
         class: Class::Slow,
@@ -218,6 +224,10 @@ fn abidiff(ctx: &Ctx) -> Result<String> {
 
 fn loading(ctx: &Ctx) -> Result<String> {
     dropin::check_loading_everywhere(&ctx.library)
+}
+
+fn urxe_counts(ctx: &Ctx) -> Result<String> {
+    urxe::bench::counts::check(&ctx.library)
 }
 
 fn urxe_suite(ctx: &Ctx) -> Result<String> {

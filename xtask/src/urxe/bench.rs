@@ -2,7 +2,7 @@
 //! machine, in one run: every measurement once per round, and the rounds one after the other, so
 //! that what disturbs the machine disturbs all alike.
 
-mod counts;
+pub(crate) mod counts;
 mod cpus;
 mod measure;
 mod table;
