@@ -106,6 +106,7 @@ pub(super) const STEPS: &[Step] = &[
         run: urxe_errors,
     },
     Step { name: "urxe: two users", needs: packages::FOR_VM, class: Class::Slow, run: urxe_users },
+    Step { name: "urxe: clients", needs: packages::FOR_VM, class: Class::Slow, run: urxe_clients },
     // The longest first, so that what runs side by side ends at about the same time.
     machine("abi-tests", abi_tests),
     machine("upstream's tests", suite_preload),
@@ -260,6 +261,10 @@ fn urxe_errors(ctx: &Ctx) -> Result<String> {
 
 fn urxe_users(ctx: &Ctx) -> Result<String> {
     urxe::users::check(&ctx.library)
+}
+
+fn urxe_clients(ctx: &Ctx) -> Result<String> {
+    urxe::clients::check(&ctx.library)
 }
 
 fn abi_tests(ctx: &Ctx) -> Result<String> {

@@ -3,6 +3,7 @@
 //! needs no RDMA for that.
 
 pub(crate) mod bench;
+pub(crate) mod clients;
 pub(crate) mod errors;
 pub(crate) mod matrix;
 pub(crate) mod programs;
@@ -34,6 +35,7 @@ usage: cargo xtask urxe COMMAND [SUITE] [--lib FILE] [--only PART] [--record] [-
             each field of the completions; only the links whose title contains PART
   soak      move data between several processes for N seconds (60) with random requests, and compare
             each byte; S decides which requests
+  clients   run UCX and qperf, with the packages of Debian 12
   errors    provoke every refusal, error completion and event, and read what explains them
   users     try to reach a process as another user, and with forged keys
 
@@ -71,6 +73,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             Some(&"programs") => programs::check(&library, suite, &only),
             Some(&"errors") => errors::check(&library),
             Some(&"users") => users::check(&library),
+            Some(&"clients") => clients::check(&library),
             Some(&"matrix") => matrix::check(&library, &only),
             Some(&"soak") => soak::check(&library, seconds, seed),
             _ => return Err(Error::new(USAGE)),
@@ -101,8 +104,16 @@ trap 'rm -rf $URXE_DIR $URXE_DIR-user' EXIT
 ";
 
 /// What the scripts need where they do not run in a root file system.
-const PACKAGES: &[&str] =
-    &["gcc", "ibverbs-utils", "iproute2", "libibverbs-dev", "perftest", "python3-pyverbs"];
+const PACKAGES: &[&str] = &[
+    "gcc",
+    "ibverbs-utils",
+    "iproute2",
+    "libibverbs-dev",
+    "perftest",
+    "python3-pyverbs",
+    "qperf",
+    "ucx-utils",
+];
 
 /// Runs a shell script in the root file system of forky, with `share` at `/share`; what it prints.
 fn run(share: &Path, script: &str, limit: Duration) -> Result<String> {
