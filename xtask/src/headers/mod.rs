@@ -15,6 +15,7 @@
 mod bindgen;
 mod check;
 mod render;
+mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -26,10 +27,12 @@ use crate::paths;
 
 /// What `cargo xtask headers` can do.
 const USAGE: &str = "\
-usage: cargo xtask headers [--check | test]
+usage: cargo xtask headers [--check | test | sources [PACKAGE]...]
 
   writes the headers in include/infiniband from include/templates and the Rust sources; --check
-  writes nothing, and fails if one of them is not what it would become; test runs all checks
+  writes nothing, and fails if one of them is not what it would become; test runs all checks;
+  sources compiles perftest, qperf, ucx, libfabric and rdma-core of Debian, or the packages given,
+  against the headers and the release build, which takes minutes
 ";
 
 /// What the checks need.
@@ -42,6 +45,9 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
         [] => write()?,
         ["--check"] => check_files(&generate()?)?,
         ["test"] => check()?,
+        ["sources", packages @ ..] => {
+            sources::run(&packages.join(" "), &paths::target().join("release/libibverbs.so"))?
+        }
         ["help"] => USAGE.to_owned(),
         _ => return Err(Error::new(USAGE)),
     };
