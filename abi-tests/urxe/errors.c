@@ -723,8 +723,8 @@ static void stop(struct peer *peer)
 #define QPS_PER_SLOT (1u << 14)
 #define QP_TABLE 4096
 #define QP_LOCK 0
-#define QP_QUEUE 40
-#define QUEUE_CAPACITY 12
+#define QP_QUEUE 96
+#define QUEUE_CAPACITY 68
 
 /* The file of a process, and the record of its QP. */
 static int slot_file(uint32_t qp_num, uint64_t *record)

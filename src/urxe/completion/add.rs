@@ -9,6 +9,8 @@ use crate::abi::*;
 use crate::urxe::device::events;
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host, Peer};
+use crate::urxe::origin::Origin;
+use crate::urxe::queue::{POSITION_MASK, Queue, Taken};
 use crate::urxe::shared::{CqShared, Cqe, TakenOver};
 
 /// What became of a completion.
@@ -56,6 +58,49 @@ pub(crate) fn add(me: &Host, peer: &Peer, cq: u64, entry: &Entry<'_>) -> Added {
         }
         Put::OverrunBefore => Added::Overrun,
     }
+}
+
+/// Takes the first receive of a queue, whose lock is held, and adds its completion, so that who dies
+/// in between can be followed by [`restore`].
+pub(crate) fn receive(
+    me: &Host,
+    peer: &Peer,
+    queue: &Queue<'_>,
+    cq: u64,
+    entry: &Entry<'_>,
+) -> Added {
+    let position = peer.memory().at::<CqShared>(cq).map_or(0, |cq| cq.tail.load(Relaxed));
+    queue.begin_taking(cq, position);
+    let added = add(me, peer, cq, entry);
+    queue.taken();
+    added
+}
+
+/// Gives a receive back that somebody had taken who died before its completion was there. With the
+/// lock of the queue held; its lock and no other of a CQ is taken.
+#[cold]
+pub(crate) fn restore(me: &Host, peer: &Peer, queue: &Queue<'_>) {
+    if let Some(taken) = queue.torn()
+        && !is_completed(me, peer, queue, taken)
+    {
+        queue.put_back();
+    }
+    queue.taken();
+}
+
+/// Whether the completion of a receive has been added, as far as the queue still knows.
+fn is_completed(me: &Host, peer: &Peer, queue: &Queue<'_>, taken: Taken) -> bool {
+    let Some(shared) = peer.memory().at::<CqShared>(taken.cq) else { return true };
+    let (_guard, taken_over) = shared.lock.lock(me.holder(), |holder| me.is_dead(holder));
+    let Some(ring) = ring_of(peer, shared) else { return true };
+    if taken_over == TakenOver::FromTheDead && ring.repair() {
+        send(peer, &ring);
+    }
+    ring.has_since(
+        taken.position,
+        POSITION_MASK,
+        Origin::receive(queue.offset, queue.generation(), taken.slot),
+    )
 }
 
 /// The ring of a queue that exists.

@@ -7,6 +7,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use super::entry::Entry;
+use crate::urxe::origin::Origin;
 use crate::urxe::shared::{ARMED_NEXT, ARMED_SOLICITED, CqShared, Cqe, NOT_ARMED};
 
 /// A queue and its entries; the number of entries is a power of two.
@@ -162,6 +163,21 @@ impl<'a> Ring<'a> {
             shared.armed.store(NOT_ARMED, SeqCst);
         }
         sends
+    }
+
+    /// Whether a completion of this origin has been added, polled or not, since the tail had this
+    /// number, of which the bits in `mask` are known. True if they are not all there any more. With
+    /// the lock held.
+    pub(super) fn has_since(&self, position: u64, mask: u64, origin: Origin) -> bool {
+        let tail = self.shared.tail.load(Relaxed);
+        let count = tail.wrapping_sub(position) & mask;
+        if count > self.entries.len() as u64 {
+            return true;
+        }
+        (1..=count).any(|back| match self.at(tail.wrapping_sub(back)) {
+            Some(cqe) => cqe.origin() == origin,
+            None => true,
+        })
     }
 
     /// The completion of this number, if it is there.

@@ -677,3 +677,53 @@ fn processes_killed_at_any_moment_do_no_harm() {
         assert!(made.poll(1).is_empty());
     }
 }
+
+#[test]
+fn a_receive_is_given_back_unless_its_completion_is_there() {
+    let opened = Opened::new();
+    let made = Made::new(&opened, 8, ptr::null_mut());
+    let host = host::host().unwrap();
+    let queue = OwnQueue::new(host, 4, 1, Identity::default()).unwrap();
+    let mut request = ibv_recv_wr { wr_id: 77, ..ibv_recv_wr::zeroed() };
+    // SAFETY: a valid list.
+    unsafe { queue.post(&mut request).unwrap() };
+    let view = queue.view().unwrap();
+    let receive = view.first().unwrap();
+    let origin = Origin::receive(view.offset, view.generation(), receive.slot);
+    let entry = Entry { wr_id: 77, origin, ..Entry::default() };
+    let cq = made.cq().record();
+    made.add_ids([1]);
+
+    // Dead before the head has moved: nothing is to be done.
+    view.begin_taking(cq, 1);
+    view.put_back();
+    assert!(view.is_torn() && view.torn().is_none());
+    restore(host, host.own(), &view);
+    assert_eq!((view.is_torn(), view.waiting()), (false, 1));
+
+    // Dead before the completion, with another one behind: the receive is there again.
+    view.begin_taking(cq, 1);
+    made.add_ids([2]);
+    restore(host, host.own(), &view);
+    assert_eq!(view.waiting(), 1);
+    assert_eq!(view.first().unwrap().slot, receive.slot);
+
+    // Dead behind the completion, which has been polled meanwhile: it is not given back.
+    view.begin_taking(cq, 2);
+    assert_eq!(made.add(&entry), Added::Done);
+    assert_eq!(made.ids(8), [1, 2, 77]);
+    restore(host, host.own(), &view);
+    assert_eq!((view.is_torn(), view.waiting()), (false, 0));
+
+    // So many completions later nobody knows.
+    // SAFETY: a valid list.
+    unsafe { queue.post(&mut request).unwrap() };
+    view.begin_taking(cq, 3);
+    for id in 10..19 {
+        made.add_ids([id]);
+        assert_eq!(made.ids(8), [id]);
+    }
+    restore(host, host.own(), &view);
+    assert_eq!(view.waiting(), 0);
+    queue.close();
+}

@@ -306,6 +306,16 @@ impl Host {
         Ok(peer)
     }
 
+    /// Closes what this process has of the one that has a slot, if that has ended.
+    pub(crate) fn forget_dead(&self, slot: u32) {
+        let mut peers = self.peers.lock();
+        if let Some(place) = peers.iter().position(|peer| peer.slot() == slot)
+            && peers.get(place).is_some_and(|peer| !peer.is_alive_now())
+        {
+            peers.swap_remove(place);
+        }
+    }
+
     /// All processes that use the device, this one too.
     pub(crate) fn all_peers(&self) -> Vec<Arc<Peer>> {
         let slots = self.directory.slots();

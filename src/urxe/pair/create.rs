@@ -416,8 +416,10 @@ impl Qp {
     /// Takes the QP away from its peers, when nobody in this process uses it any more.
     fn tear_down(&self) {
         super::open::remove(self);
+        let dest_qp_num;
         {
             let mut send = self.sending();
+            dest_qp_num = send.attr.dest_qp_num;
             stop_waiting(self, &mut send);
             send.gone = true;
             send.ring.clear();
@@ -432,6 +434,8 @@ impl Qp {
             self.shared.counted.store(0, SeqCst);
         }
         self.counters.lock().drain(..).for_each(Counter::release);
+        self.objects.srq.inspect(|srq| srq.settle());
+        self.host.forget_dead(dest_qp_num / QPS);
         self.forget_completions();
         if let Some(queue) = &self.receives {
             queue.close();

@@ -67,10 +67,12 @@ pub(super) fn flush_receives(me: &Host, peer: &Peer, qp: &QpShared) {
         return;
     }
     let cq = qp.recv_cq.load(Relaxed);
+    if queue.is_torn() {
+        completion::restore(me, peer, &queue);
+    }
     // No queue has more than that, whatever its numbers say.
     for _ in 0..MAX_QP_WR {
         let Some(receive) = queue.first() else { return };
-        queue.take();
         let entry = Entry {
             wr_id: receive.wr_id,
             status: IBV_WC_WR_FLUSH_ERR,
@@ -79,7 +81,7 @@ pub(super) fn flush_receives(me: &Host, peer: &Peer, qp: &QpShared) {
             origin: Origin::receive(queue.offset, queue.generation(), receive.slot),
             ..Entry::default()
         };
-        if completion::add(me, peer, cq, &entry) == Added::Gone {
+        if completion::receive(me, peer, &queue, cq, &entry) == Added::Gone {
             return;
         }
         counter::count(peer.memory(), qp, IBV_QP_ATTACH_COMP_CNTR_OP_RECV, None);

@@ -8,6 +8,7 @@ use super::ring::Queue;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::sys::mutex::Mutex;
+use crate::urxe::completion;
 use crate::urxe::host::{Host, Kind, Memory, agent};
 use crate::urxe::shared::{Guard, QueueShared, RecvHeader, RecvSge};
 
@@ -99,6 +100,7 @@ impl OwnQueue {
         shared.events.store(identity.events, Relaxed);
         shared.xrcd.store(identity.xrcd, Relaxed);
         shared.cq.store(identity.cq, Relaxed);
+        shared.taking.store(0, Relaxed);
         shared.free.store(0, Relaxed);
         // Odd from now on: it exists.
         shared.generation.store(shared.generation.load(Relaxed) | 1, Release);
@@ -189,6 +191,9 @@ impl OwnQueue {
     pub(crate) fn clear(&self) {
         let _posting = self.posting.lock();
         let Some(queue) = self.view() else { return };
+        if queue.is_torn() {
+            completion::restore(self.host, self.host.own(), &queue);
+        }
         for _ in 0..queue.waiting() {
             if let Some(slot) = queue.slot_at(queue.shared.head.load(Relaxed)) {
                 queue.push_free(slot);

@@ -31,6 +31,29 @@ pub(crate) struct Receive<'a> {
     pub(crate) list: &'a [RecvSge],
 }
 
+/// A receive that has been taken, and whose completion may be missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Taken {
+    /// Its slot.
+    pub(crate) slot: u32,
+    /// Offset of the record of the CQ.
+    pub(crate) cq: u64,
+    /// The completion has this number in the CQ, or a later one; the low bits of it.
+    pub(crate) position: u64,
+}
+
+/// `QueueShared::taking`: bit 63 is set; bit 62 is the lowest of `head` before; then the offset of
+/// the CQ divided by 64, and the position.
+const TAKING: u64 = 1 << 63;
+const PARITY_BIT: u32 = 62;
+const CQ_BITS: u32 = 26;
+const POSITION_BITS: u32 = 36;
+/// The bits of a position that are kept.
+pub(crate) const POSITION_MASK: u64 = (1 << POSITION_BITS) - 1;
+
+const _: () = assert!(CQ_BITS + POSITION_BITS == PARITY_BIT);
+const _: () = assert!(crate::urxe::shared::FILE_SIZE >> 6 <= 1 << CQ_BITS);
+
 impl<'a> Queue<'a> {
     /// The queue whose record is at an offset; `None` if there is none.
     #[inline]
@@ -83,8 +106,7 @@ impl<'a> Queue<'a> {
         self.receive(self.slot_at(self.shared.head.load(Relaxed))?)
     }
 
-    /// Takes the first receive out of the queue, with the lock held. Before its completion is
-    /// added: who dies in between has lost a receive, which is better than one that completes twice.
+    /// Takes the first receive out of the queue, with the lock held, without a completion.
     #[inline]
     pub(crate) fn take(&self) {
         self.shared.head.store(self.shared.head.load(Relaxed).wrapping_add(1), Release);
@@ -110,6 +132,51 @@ impl<'a> Queue<'a> {
             will_write(header);
             will_write(entry);
         }
+    }
+
+    /// Takes the first receive out of the queue, with the lock held, to add its completion to the CQ
+    /// whose record is at this offset, at this position or later. To be followed by
+    /// [`taken`](Self::taken).
+    #[inline]
+    pub(crate) fn begin_taking(&self, cq: u64, position: u64) {
+        let parity = u64::from(self.shared.head.load(Relaxed) & 1);
+        let place = (cq >> 6 & ((1 << CQ_BITS) - 1)) << POSITION_BITS;
+        let taking = TAKING | parity << PARITY_BIT | place | position & POSITION_MASK;
+        self.shared.taking.store(taking, Relaxed);
+        self.take();
+    }
+
+    /// The completion has been added.
+    #[inline]
+    pub(crate) fn taken(&self) {
+        self.shared.taking.store(0, Release);
+    }
+
+    /// Whether somebody died while it took a receive, with the lock of the queue held.
+    #[inline]
+    pub(crate) fn is_torn(&self) -> bool {
+        self.shared.taking.load(Relaxed) != 0
+    }
+
+    /// What one that died had taken, with the lock of the queue held; nothing if it had not come so
+    /// far.
+    pub(crate) fn torn(&self) -> Option<Taken> {
+        let taking = self.shared.taking.load(Relaxed);
+        let head = self.shared.head.load(Relaxed);
+        if taking == 0 || u64::from(head & 1) == taking >> PARITY_BIT & 1 {
+            return None;
+        }
+        Some(Taken {
+            slot: self.slot_at(head.wrapping_sub(1))?,
+            cq: (taking >> POSITION_BITS & ((1 << CQ_BITS) - 1)) << 6,
+            position: taking & POSITION_MASK,
+        })
+    }
+
+    /// Gives the last receive that was taken back to the queue, with the lock held. Its entry of the
+    /// ring is still there: until its completion is polled, so many slots are not in the ring.
+    pub(crate) fn put_back(&self) {
+        self.shared.head.store(self.shared.head.load(Relaxed).wrapping_sub(1), Release);
     }
 
     /// Whether the limit of an SRQ has been passed by the last [`take`](Self::take), and so

@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use super::owner::{Identity, OwnQueue, answer};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
-use crate::urxe::completion::Cq;
+use crate::urxe::completion::{self, Cq};
 use crate::urxe::device::{Context, Pd, events};
 use crate::urxe::explain;
 use crate::urxe::host::Table;
@@ -70,7 +70,16 @@ impl Srq {
     fn lock(&self) -> Option<Guard<'static>> {
         let host = self.queue.host();
         let queue = self.queue.view()?;
-        Some(queue.shared.lock.lock(host.holder(), |holder| host.is_dead(holder)).0)
+        let (guard, _) = queue.shared.lock.lock(host.holder(), |holder| host.is_dead(holder));
+        if queue.is_torn() {
+            completion::restore(host, host.own(), &queue);
+        }
+        Some(guard)
+    }
+
+    /// Puts right what a requester that died has left, before completions are forgotten.
+    pub(crate) fn settle(&self) {
+        drop(self.lock());
     }
 
     fn check_process(&self) -> Result<()> {

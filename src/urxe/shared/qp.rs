@@ -70,6 +70,9 @@ impl QpShared {
     pub(crate) const COMMUNICATION_SEEN: u32 = 1;
 }
 
+// abi-tests/urxe/errors.c damages these places.
+const _: () = assert!(core::mem::offset_of!(QpShared, lock) == 0);
+const _: () = assert!(core::mem::offset_of!(QpShared, queue) == 96);
 const _: () = assert!(size_of::<QpShared>() == 256);
 
 // SAFETY: nothing but atomics.

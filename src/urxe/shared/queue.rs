@@ -22,6 +22,9 @@ pub(crate) struct QueueShared {
     pub(crate) seen_tail: AtomicU32,
     /// SRQ: an event is sent when fewer than this are left; 0: none.
     pub(crate) limit: AtomicU32,
+    /// While a receive is taken and its completion added: what `queue::Taken` says of it. 0
+    /// otherwise, so who holds the lock of the queue and finds something else follows one that died.
+    pub(crate) taking: AtomicU64,
     /// What changes seldom.
     _settings: NewLine,
     /// Adds one when the record gets a queue and when it loses it: odd while there is one.
@@ -83,6 +86,8 @@ pub(crate) struct RecvSge {
     pub(crate) lkey: AtomicU32,
 }
 
+// abi-tests/urxe/errors.c damages this place.
+const _: () = assert!(core::mem::offset_of!(QueueShared, capacity) == 68);
 const _: () = assert!(size_of::<QueueShared>() == 192);
 const _: () = assert!(size_of::<RecvHeader>() == 16 && size_of::<RecvSge>() == 16);
 

@@ -119,6 +119,12 @@ impl Operation<'_> {
     pub(super) fn with_receive<'a>(&self, connection: &Connection<'a>) -> Result<Queue<'a>, Stop> {
         let empty = || self.no_receive(connection);
         let queue = connection.queue.ok_or_else(empty)?;
+        if queue.is_torn() {
+            let _guard = (!connection.is_xrc).then(|| connection.responder.lock_queue(&queue));
+            if queue.is_torn() {
+                completion::restore(self.host, connection.site, &queue);
+            }
+        }
         // The owner rings when it posts; what it has posted meanwhile is there.
         if queue.is_empty() && !(connection.reliable && queue.wait(self.host.slot())) {
             return Err(empty());
@@ -303,14 +309,14 @@ impl Operation<'_> {
     /// Takes the receive out of the queue and adds its completion.
     fn complete(&self, connection: &Connection<'_>, queue: &Queue<'_>, entry: &Entry<'_>) {
         let responder = &connection.responder;
-        queue.take();
+        let added = completion::receive(self.host, connection.site, queue, connection.cq, entry);
         responder.shared.msn.fetch_add(1, Relaxed);
         if queue.shared.srq_num.load(Relaxed) != 0 && queue.passed_limit() {
             let handle = queue.shared.user_handle.load(Relaxed);
             let number = queue.shared.events.load(Relaxed);
             events::send(connection.site, number, IBV_EVENT_SRQ_LIMIT_REACHED, handle);
         }
-        if completion::add(self.host, connection.site, connection.cq, entry) != Added::Done {
+        if added != Added::Done {
             self.explain(format_args!(
                 "the receive CQ of QP {:#x} has no room for wr_id {:#x}",
                 responder.number, entry.wr_id,

@@ -105,6 +105,12 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Slow,
         run: urxe_errors,
     },
+    Step {
+        name: "urxe: killed processes",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: urxe_kill,
+    },
     Step { name: "urxe: two users", needs: packages::FOR_VM, class: Class::Slow, run: urxe_users },
     Step { name: "urxe: clients", needs: packages::FOR_VM, class: Class::Slow, run: urxe_clients },
     // The longest first, so that what runs side by side ends at about the same time.
@@ -257,6 +263,10 @@ fn urxe_soak(ctx: &Ctx) -> Result<String> {
 
 fn urxe_errors(ctx: &Ctx) -> Result<String> {
     urxe::errors::check(&ctx.library)
+}
+
+fn urxe_kill(ctx: &Ctx) -> Result<String> {
+    urxe::kill::check(&ctx.library, urxe::kill::ROUNDS, None)
 }
 
 fn urxe_users(ctx: &Ctx) -> Result<String> {

@@ -5,6 +5,7 @@
 pub(crate) mod bench;
 pub(crate) mod clients;
 pub(crate) mod errors;
+pub(crate) mod kill;
 pub(crate) mod matrix;
 pub(crate) mod programs;
 pub(crate) mod soak;
@@ -26,7 +27,7 @@ const NO_ACCESS: &str = include_str!("../../c/no_access.c");
 /// What `cargo xtask urxe` can do.
 const USAGE: &str = "\
 usage: cargo xtask urxe COMMAND [SUITE] [--lib FILE] [--only PART] [--record] [--repeat NUMBER]
-                        [--seconds N] [--seed S]
+                        [--seconds N] [--rounds N] [--seed S]
 
   suite     run upstream's tests and compare each test's outcome with what is expected; --record
             writes the outcomes down as those expected; --repeat does it so many times
@@ -37,6 +38,8 @@ usage: cargo xtask urxe COMMAND [SUITE] [--lib FILE] [--only PART] [--record] [-
             each byte; S decides which requests
   clients   run UCX and qperf, with the packages of Debian 12
   errors    provoke every refusal, error completion and event, and read what explains them
+  kill      kill N processes (500) while they work with another one, which must get over it; S
+            decides what they do and when
   users     try to reach a process as another user, and with forged keys
 
 The first two run with what the Debian SUITE has, forky unless told otherwise, on this machine's
@@ -49,7 +52,7 @@ the release build; only tests and programs whose name contains PART.
 pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
     let (mut library, mut only) = (paths::target().join("release/libibverbs.so"), String::new());
     let (mut record, mut repeat, mut words) = (false, 1, Vec::new());
-    let (mut seconds, mut seed) = (soak::SECONDS, None);
+    let (mut seconds, mut rounds, mut seed) = (soak::SECONDS, kill::ROUNDS, None);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| Error::new(format!("{arg} needs a value")));
@@ -59,6 +62,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             "--record" => record = true,
             "--repeat" => repeat = number(arg, value()?)?,
             "--seconds" => seconds = number(arg, value()?)?,
+            "--rounds" => rounds = number(arg, value()?)?,
             "--seed" => seed = Some(number(arg, value()?)?),
             word => words.push(word),
         }
@@ -72,6 +76,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             }
             Some(&"programs") => programs::check(&library, suite, &only),
             Some(&"errors") => errors::check(&library),
+            Some(&"kill") => kill::check(&library, rounds, seed),
             Some(&"users") => users::check(&library),
             Some(&"clients") => clients::check(&library),
             Some(&"matrix") => matrix::check(&library, &only),
