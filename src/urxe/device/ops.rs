@@ -85,3 +85,63 @@ pub(crate) const OPS: verbs_context_ops = verbs_context_ops {
     unimport_pd: Some(pd::unimport_pd),
     ..DEFAULT_OPS
 };
+
+#[cfg(test)]
+mod tests {
+    use core::ptr::{null, null_mut};
+
+    use super::*;
+    use crate::provider_api::call_op;
+    use crate::sys::errno::Errno;
+    use crate::urxe::device::Opened;
+
+    /// What a device without a feature answers, and does not claim to have.
+    #[test]
+    fn what_is_not_there_is_not_supported_and_not_claimed() {
+        let opened = Opened::new();
+        let context = opened.get();
+        let none = |object: bool| assert!(object && Errno::last() == Errno::EOPNOTSUPP);
+        // SAFETY: a live context; what is not supported looks at nothing else.
+        unsafe {
+            let (mut flow, mut counters) =
+                (ibv_flow_attr::zeroed(), ibv_counters_init_attr::zeroed());
+            let mut qp = ibv_qp { context, ..ibv_qp::zeroed() };
+            none(call_op!(context, create_flow(&mut qp, &mut flow)).is_null());
+            none(call_op!(context, create_counters(context, &mut counters)).is_null());
+            none(call_op!(context, create_wq(context, null_mut())).is_null());
+            none(call_op!(context, create_rwq_ind_table(context, null_mut())).is_null());
+            none(call_op!(context, create_flow_action_esp(context, null_mut())).is_null());
+            let mut srq = ibv_srq { context, ..ibv_srq::zeroed() };
+            let status = call_op!(context, post_srq_ops(&mut srq, null_mut(), null_mut()));
+            assert_eq!(status, libc::EOPNOTSUPP);
+            assert_eq!(call_op!(context, set_ece(&mut qp, null_mut())), libc::EOPNOTSUPP);
+            assert_eq!(call_op!(context, query_ece(&mut qp, null_mut())), libc::EOPNOTSUPP);
+            let mut attr = ibv_qp_init_attr_ex { qp_type: IBV_QPT_RAW_PACKET, ..Plain::zeroed() };
+            none(call_op!(context, create_qp_ex(context, &mut attr)).is_null());
+            attr.qp_type = IBV_QPT_UD;
+            for member in [
+                IBV_QP_INIT_ATTR_MAX_TSO_HEADER,
+                IBV_QP_INIT_ATTR_IND_TABLE,
+                IBV_QP_INIT_ATTR_RX_HASH,
+            ] {
+                attr.comp_mask = member;
+                none(call_op!(context, create_qp_ex(context, &mut attr)).is_null());
+            }
+            let mut attr = ibv_srq_init_attr_ex {
+                comp_mask: IBV_SRQ_INIT_ATTR_TYPE,
+                srq_type: IBV_SRQT_TM,
+                ..Plain::zeroed()
+            };
+            none(call_op!(context, create_srq_ex(context, &mut attr)).is_null());
+            let mut attr = ibv_device_attr_ex::zeroed();
+            let size = size_of_val(&attr);
+            assert_eq!(call_op!(context, query_device_ex(context, null(), &mut attr, size)), 0);
+            assert_eq!((attr.tso_caps.max_tso, attr.tso_caps.supported_qpts), (0, 0));
+            assert_eq!((attr.rss_caps.supported_qpts, attr.max_wq_type_rq), (0, 0));
+            assert_eq!((attr.tm_caps.max_num_tags, attr.raw_packet_caps), (0, 0));
+            assert_eq!(attr.orig_attr.max_raw_ethy_qp, 0);
+            let flow_steering = u64::from(IBV_DEVICE_MANAGED_FLOW_STEERING);
+            assert_eq!(attr.device_cap_flags_ex & flow_steering, 0);
+        }
+    }
+}
