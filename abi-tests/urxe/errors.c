@@ -168,6 +168,11 @@ static const struct failure failures[] = {
 	  .settings = { .no_access = true }, .status = IBV_WC_REM_INV_REQ_ERR, .vendor_err = 18,
 	  .line = "urxe: QP #, wr_id #: QP # allows # and lacks access #",
 	  .event = EVENT(IBV_EVENT_QP_REQ_ERR) },
+	{ "remote invalid request: QP without room for reads", IBV_WR_RDMA_READ,
+	  .settings = { .no_reads_of_peer = true }, .status = IBV_WC_REM_INV_REQ_ERR,
+	  .vendor_err = 26,
+	  .line = "urxe: QP #, wr_id #: max_dest_rd_atomic of QP # is 0",
+	  .event = EVENT(IBV_EVENT_QP_REQ_ERR) },
 	{ "remote invalid request: an atomic that is not aligned", IBV_WR_ATOMIC_FETCH_AND_ADD,
 	  .remote_offset = 4, .status = IBV_WC_REM_INV_REQ_ERR, .vendor_err = 20,
 	  .line = "urxe: QP #, wr_id #: # is not the address of a word",
@@ -525,7 +530,8 @@ static void events(void)
 	early = pair.qp[1];
 	NEED(!ibv_modify_qp(early, &(struct ibv_qp_attr){ 0 }, IBV_QP_STATE));
 	NEED(!to_init(early, &settings) && !receive(early, NULL, 1, keys.good));
-	NEED(!to_rtr(early, &(struct end){ .gid = own_gid, .qp_num = pair.qp[0]->qp_num }));
+	NEED(!to_rtr(early, &(struct end){ .gid = own_gid, .qp_num = pair.qp[0]->qp_num },
+		     &settings));
 	NEED(!send_one(pair.qp[0], 2, 8));
 	check_completion(wrong, "request", cqs[0], 2, IBV_WC_SUCCESS, 0);
 	check_event(wrong, context, IBV_EVENT_COMM_EST, early);

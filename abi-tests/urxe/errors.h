@@ -267,7 +267,7 @@ struct end {
 /* How a QP is connected; zero members have a good value. */
 struct settings {
 	unsigned access;
-	bool no_access, no_reads;
+	bool no_access, no_reads, no_reads_of_peer;
 	unsigned timeout, retry_cnt, rnr_retry;
 };
 
@@ -322,12 +322,13 @@ static inline int to_init(struct ibv_qp *qp, const struct settings *settings)
 			     mask | (qp->qp_type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS));
 }
 
-static inline int to_rtr(struct ibv_qp *qp, const struct end *peer)
+static inline int to_rtr(struct ibv_qp *qp, const struct end *peer,
+			 const struct settings *settings)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_1024,
-		.max_dest_rd_atomic = 1,
+		.max_dest_rd_atomic = settings->no_reads_of_peer ? 0 : 1,
 		.min_rnr_timer = 1,
 	};
 	int mask = IBV_QP_STATE;
@@ -366,7 +367,7 @@ static inline int to_rts(struct ibv_qp *qp, const struct settings *settings)
 static inline void connect_to(struct ibv_qp *qp, const struct end *peer, struct settings settings)
 {
 	NEED(!to_init(qp, &settings));
-	NEED(!to_rtr(qp, peer));
+	NEED(!to_rtr(qp, peer, &settings));
 	NEED(!to_rts(qp, &settings));
 }
 

@@ -762,7 +762,7 @@ static void modifying(bool by_lid)
 	MODIFIES("AV: no global route",
 		 "an address without global route (is_global) on an Ethernet port", qp, rtr,
 		 RTR_MASK, attr.ah_attr.is_global = 0);
-	NEED(!to_rtr(qp, &self));
+	NEED(!to_rtr(qp, &self, &(struct settings){ 0 }));
 	MODIFIES("timeout", "QP #: timeout # is out of range", qp, rts, RTS_MASK,
 		 attr.timeout = 32);
 	MODIFIES("retry_cnt", "QP #: retry_cnt # is out of range", qp, rts, RTS_MASK,
