@@ -101,7 +101,12 @@ fn times(bench: &Bench, rounds: usize, only: &[String]) -> Result<()> {
     for round in 1..=rounds {
         let (mut disturbed, mut load) = (0, 0.0);
         for measurement in &wanted {
-            let (value, foreign) = bench.cpus.watch(|| measurement.run(bench))?;
+            let measured = bench.cpus.watch(|| measurement.run(bench)).or_else(|error| {
+                // A busy machine can make a program miss a time-out of its own.
+                println!("once more, after: {error}");
+                bench.cpus.watch(|| measurement.run(bench))
+            });
+            let (value, foreign) = measured?;
             disturbed += u32::from(samples.add(measurement, value, foreign));
             load += foreign / wanted.len() as f64;
         }

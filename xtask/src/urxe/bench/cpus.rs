@@ -56,13 +56,13 @@ impl Cpus {
             self.numbers[0],
             self.numbers[1],
             if self.is_one_core { " (threads of one core)" } else { "" },
-            if self.is_fixed { "SCHED_FIFO" } else { "ordinary priority: not permitted otherwise" }
+            if self.is_fixed { "SCHED_RR" } else { "ordinary priority: not permitted otherwise" }
         )
     }
 
     /// What a command begins with, to have the priority.
     pub(super) fn prefix(&self) -> &'static [&'static str] {
-        if self.is_fixed { &["chrt", "-f", "1"] } else { &["env"] }
+        if self.is_fixed { &["chrt", "-r", "1"] } else { &["env"] }
     }
 
     /// Runs `measure`; what it returned, and the part of the two CPUs' time that went elsewhere.
@@ -82,7 +82,7 @@ impl Cpus {
 /// Whether `chrt` may do what it is asked.
 fn may_be_fixed() -> bool {
     let mut chrt = Command::new("chrt");
-    chrt.args(["-f", "1", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+    chrt.args(["-r", "1", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
     chrt.status().is_ok_and(|status| status.success())
 }
 

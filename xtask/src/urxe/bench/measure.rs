@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::sh::{Cmd, tail};
 
 /// The longest that one sample may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The part of the CPUs' time that others may have without a sample being dropped. With a fixed
 /// priority (the second) they only get what the programs leave when they start and end.
