@@ -123,6 +123,7 @@ pub(super) const STEPS: &[Step] = &[
     machine("bookworm: real programs", bookworm_programs),
     machine("trixie: real programs", trixie_programs),
     machine("real programs", programs),
+    machine("urxe: under Yama", urxe_yama),
     machine("bookworm: upstream's tests", bookworm_suite),
 ];
 
@@ -267,6 +268,10 @@ fn urxe_errors(ctx: &Ctx) -> Result<String> {
 
 fn urxe_kill(ctx: &Ctx) -> Result<String> {
     urxe::kill::check(&ctx.library, urxe::kill::ROUNDS, None)
+}
+
+fn urxe_yama(ctx: &Ctx) -> Result<String> {
+    urxe::yama::check(&ctx.library)
 }
 
 fn urxe_users(ctx: &Ctx) -> Result<String> {

@@ -11,6 +11,7 @@ pub(crate) mod programs;
 pub(crate) mod soak;
 pub(crate) mod suite;
 pub(crate) mod users;
+pub(crate) mod yama;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ usage: cargo xtask urxe COMMAND [SUITE] [--lib FILE] [--only PART] [--record] [-
   kill      kill N processes (500) while they work with another one, which must get over it; S
             decides what they do and when
   users     try to reach a process as another user, and with forged keys
+  yama      programs of an ordinary user in a virtual machine whose kernel keeps processes from each
+            other's memory
 
 The first two run with what the Debian SUITE has, forky unless told otherwise, on this machine's
 kernel: in the suite's root file system, or where this machine itself is of that suite, bookworm,
@@ -78,6 +81,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             Some(&"errors") => errors::check(&library),
             Some(&"kill") => kill::check(&library, rounds, seed),
             Some(&"users") => users::check(&library),
+            Some(&"yama") => yama::check(&library),
             Some(&"clients") => clients::check(&library),
             Some(&"matrix") => matrix::check(&library, &only),
             Some(&"soak") => soak::check(&library, seconds, seed),
