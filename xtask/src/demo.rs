@@ -4,13 +4,13 @@
 pub(crate) mod check;
 
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Context, Error, Result};
 use crate::sh::Cmd;
 use crate::vm::{Suite, Vm};
-use crate::{packages, paths};
+use crate::{packages, pair, paths};
 
 /// What runs in the guest.
 const SCRIPT: &str = include_str!("../guest/demo.sh");
@@ -128,61 +128,20 @@ fn program(library: &Path, command: &str) -> Command {
 impl Pair {
     /// Runs both programs; the result, or what the client printed last.
     fn run(&self, library: &Path, command: &str, port: u16) -> Result<String> {
-        let start = |command: &str| {
-            let mut program = program(library, command);
-            program.stdout(Stdio::piped()).stderr(Stdio::piped());
-            program.spawn().context(|| format!("cannot start {command}"))
-        };
-        let mut server = start(command)?;
-        let limit = Instant::now() + Duration::from_secs(10);
-        while !listens(port) && Instant::now() < limit && matches!(server.try_wait(), Ok(None)) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let client = start(&format!("{command} 127.0.0.1"))?;
-        let (client, server) = (end(client)?, end(server)?);
-        let text = |output: &std::process::Output| {
-            let bytes = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        let found = (self.result)(&text(&client));
+        let client = program(library, &format!("{command} 127.0.0.1"));
+        let (server, client) = pair::run(program(library, command), client, port, PATIENCE)?;
+        let found = (self.result)(&pair::text(&client));
         match found {
             Some(found) if client.status.success() && server.status.success() => Ok(found),
             _ => Err(Error::new(format!(
                 "client {}: {}; server {}: {}",
                 client.status,
-                crate::sh::tail(&text(&client), 3),
+                crate::sh::tail(&pair::text(&client), 3),
                 server.status,
-                crate::sh::tail(&text(&server), 3)
+                crate::sh::tail(&pair::text(&server), 3)
             ))),
         }
     }
-}
-
-/// The output of a program, which is ended if it takes too long. It fits into a pipe.
-fn end(mut child: Child) -> Result<std::process::Output> {
-    let limit = Instant::now() + PATIENCE;
-    while matches!(child.try_wait(), Ok(None)) {
-        if Instant::now() > limit {
-            let _ = child.kill();
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    child.wait_with_output().context(|| "cannot wait for a program".to_owned())
-}
-
-/// Whether a process listens on a TCP port.
-pub(crate) fn listens(port: u16) -> bool {
-    /// `TCP_LISTEN`, as /proc shows it.
-    const LISTEN: &str = "0A";
-    let port = format!(":{port:04X}");
-    ["/proc/net/tcp", "/proc/net/tcp6"].iter().any(|table| {
-        let Ok(text) = std::fs::read_to_string(table) else { return false };
-        text.lines().any(|line| {
-            let mut fields = line.split_whitespace().skip(1);
-            let is_it = fields.next().is_some_and(|address| address.ends_with(&port));
-            is_it && fields.nth(1) == Some(LISTEN)
-        })
-    })
 }
 
 /// On a device of a real kernel.

@@ -14,6 +14,7 @@ mod installed;
 mod man;
 mod matrix;
 mod packages;
+mod pair;
 mod paths;
 mod sh;
 mod symbols;

@@ -2,14 +2,14 @@
 //! compiled against it and run, and nothing is left when it is removed.
 
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use super::files::{self, Places};
 use super::write;
-use crate::error::{Context, Error, Result};
-use crate::paths;
+use crate::error::{Error, Result};
 use crate::sh::Cmd;
+use crate::{pair, paths};
 
 /// What it takes beside the library.
 pub(crate) const PACKAGES: &[&str] = &["gcc", "libc6-dev", "pkgconf", "python3"];
@@ -17,7 +17,7 @@ pub(crate) const PACKAGES: &[&str] = &["gcc", "libc6-dev", "pkgconf", "python3"]
 /// The port on which a server of the examples waits.
 const PORT: u16 = 18555;
 
-/// How long a server may take to get there, and a pair to its end.
+/// How long a program may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Installs `library`, uses it and removes it.
@@ -63,19 +63,13 @@ fn compile(source: &Path, program: &Path, places: &Places) -> Result<()> {
 
 /// Runs a server and a client.
 fn pair(server: &[String], client: &[String], places: &Places) -> Result<()> {
-    let mut waiting = start(server, &[], places)?;
-    let limit = Instant::now() + PATIENCE;
-    while !listens() && Instant::now() < limit && matches!(waiting.try_wait(), Ok(None)) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let calling = start(client, &["127.0.0.1"], places)?;
-    for (what, child) in [("client", calling), ("server", waiting)] {
-        let output = end(child)?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (first, second) = (example(server, &[], places), example(client, &["127.0.0.1"], places));
+    let (first, second) = pair::run(first, second, PORT, PATIENCE)?;
+    for (what, output) in [("client", second), ("server", first)] {
+        let text = pair::text(&output);
         if !output.status.success() || !text.contains("urxe0: 1000 round trips of 4096 bytes") {
-            let error = String::from_utf8_lossy(&output.stderr);
             return Err(Error::new(format!(
-                "the {what} of {} and {}: {}: {text}{error}",
+                "the {what} of {} and {}: {}: {text}",
                 server.join(" "),
                 client.join(" "),
                 output.status
@@ -85,38 +79,15 @@ fn pair(server: &[String], client: &[String], places: &Places) -> Result<()> {
     Ok(())
 }
 
-/// Whether a server waits, which connecting to it would end.
-fn listens() -> bool {
-    let table = paths::read(Path::new("/proc/net/tcp")).unwrap_or_default();
-    // The local address with its port in hexadecimal, then the remote one and the state: 0A listens.
-    let local = format!(":{PORT:04X} ");
-    table.lines().any(|line| line.contains(&local) && line.contains(" 0A "))
-}
-
-/// Starts an example with GID 1 of the device inside the library.
-fn start(command: &[String], arguments: &[&str], places: &Places) -> Result<Child> {
-    let (program, first) = command.split_first().ok_or_else(|| Error::new("no command"))?;
-    Command::new(program)
-        .args(first)
+/// An example with GID 1 of the device inside the library.
+fn example(words: &[String], arguments: &[&str], places: &Places) -> Command {
+    let mut words = words.iter();
+    let mut command = Command::new(words.next().map_or("", String::as_str));
+    command
+        .args(words)
         .arg("1")
         .args(arguments)
         .env("IBV_DRIVERS", "urxe")
-        .env("LD_LIBRARY_PATH", &places.libdir)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context(|| format!("cannot start {program}"))
-}
-
-/// Waits for a program, which is killed when it takes too long.
-fn end(mut child: Child) -> Result<Output> {
-    let limit = Instant::now() + PATIENCE;
-    while matches!(child.try_wait(), Ok(None)) {
-        if Instant::now() > limit {
-            let _ = child.kill();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    child.wait_with_output().context(|| "cannot wait for an example".to_owned())
+        .env("LD_LIBRARY_PATH", &places.libdir);
+    command
 }

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::Bench;
-use crate::demo::{last_row, listens};
+use crate::demo::last_row;
 use crate::error::{Error, Result};
+use crate::pair::listens;
 use crate::sh::{Cmd, tail};
 
 /// The longest that one sample may take.
