@@ -279,7 +279,7 @@ fn urxe_users(ctx: &Ctx) -> Result<String> {
 }
 
 fn urxe_clients(ctx: &Ctx) -> Result<String> {
-    urxe::clients::check(&ctx.library)
+    urxe::clients::check(&ctx.library, "")
 }
 
 fn abi_tests(ctx: &Ctx) -> Result<String> {

@@ -37,7 +37,7 @@ usage: cargo xtask urxe COMMAND [SUITE] [--lib FILE] [--only PART] [--record] [-
             each field of the completions; only the links whose title contains PART
   soak      move data between several processes for N seconds (60) with random requests, and compare
             each byte; S decides which requests
-  clients   run UCX and qperf, with the packages of Debian 12
+  clients   run clients of verbs (UCX, qperf), those whose name contains PART
   errors    provoke every refusal, error completion and event, and read what explains them
   kill      kill N processes (500) while they work with another one, which must get over it; S
             decides what they do and when
@@ -82,7 +82,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             Some(&"kill") => kill::check(&library, rounds, seed),
             Some(&"users") => users::check(&library),
             Some(&"yama") => yama::check(&library),
-            Some(&"clients") => clients::check(&library),
+            Some(&"clients") => clients::check(&library, &only),
             Some(&"matrix") => matrix::check(&library, &only),
             Some(&"soak") => soak::check(&library, seconds, seed),
             _ => return Err(Error::new(USAGE)),
