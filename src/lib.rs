@@ -7,6 +7,8 @@ pub mod uapi;
 
 // The log and the warnings.
 mod log;
+// Atomics, and waiting in loops.
+mod sync;
 // Raw libc behind small functions, errors, the environment.
 mod sys;
 

@@ -1,7 +1,7 @@
 //! The reference count of a device: one for the internal list, one per appearance in a list that a
 //! program holds, one per open context.
 
-use core::sync::atomic::Ordering;
+use crate::sync::atomic::Ordering;
 
 use crate::abi::*;
 use crate::discovery::record;

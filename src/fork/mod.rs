@@ -11,8 +11,8 @@
 mod ranges;
 mod smaps;
 
+use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use crate::abi::export::export;
 use crate::abi::*;

@@ -5,8 +5,8 @@
 //! pyverbs) would make the library call through freed memory. Here the object's context is
 //! recognized as gone, unless another one has its address by then.
 
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::abi::*;
 use crate::log::log;

@@ -1,6 +1,6 @@
 //! Adding a completion to a queue of any process.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::entry::Entry;
 use super::moderation;

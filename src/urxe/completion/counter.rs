@@ -5,10 +5,10 @@
 //!
 //! [`pair::qp_attach_comp_cntr`]: crate::urxe::pair::qp_attach_comp_cntr
 
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::atomic::{AtomicU32, AtomicU64};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};

@@ -1,9 +1,9 @@
 //! The object: creation, notification, resizing, moderation, destruction.
 
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use super::add;
 use super::retire;

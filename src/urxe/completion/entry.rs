@@ -1,6 +1,6 @@
 //! A completion on its way into a queue and out of it.
 
-use core::sync::atomic::Ordering::Relaxed;
+use crate::sync::atomic::Ordering::Relaxed;
 
 use crate::abi::*;
 use crate::urxe::origin::Origin;

@@ -3,8 +3,8 @@
 //! From `start_poll` to `end_poll` the calling thread has the CQ for itself. The current completion
 //! stays in the ring until then, so fields are read from there.
 
+use crate::sync::atomic::Ordering::Relaxed;
 use core::ffi::{c_int, c_uint};
-use core::sync::atomic::Ordering::Relaxed;
 
 use super::cq::Cq;
 use super::retire;

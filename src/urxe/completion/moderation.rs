@@ -4,7 +4,7 @@
 //! program wants is watched by a thread of the queue's owner, which sleeps on a futex as long as no
 //! event is held back.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::time::Duration;
 
 use super::add;

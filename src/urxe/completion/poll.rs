@@ -1,7 +1,7 @@
 //! Polling: `ibv_poll_cq(3)`, and what both ways of polling share.
 
+use crate::sync::atomic::Ordering::Relaxed;
 use core::ffi::c_int;
-use core::sync::atomic::Ordering::Relaxed;
 
 use super::cq::Cq;
 use super::retire;

@@ -1,6 +1,6 @@
 //! What polling gives back to the queues, and the requests that it keeps going.
 
-use core::sync::atomic::Ordering::Relaxed;
+use crate::sync::atomic::Ordering::Relaxed;
 
 use libc::iovec;
 

@@ -4,7 +4,7 @@
 //! is stored, so who dies before that has added nothing, and who dies after it has added the whole
 //! entry: `tail` is brought up to date by the next one, who is told that the lock came from the dead.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use super::entry::Entry;
 use crate::urxe::origin::Origin;

@@ -1,8 +1,8 @@
 //! Contexts: open devices.
 
+use crate::sync::atomic::Ordering;
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
-use core::sync::atomic::Ordering;
 use std::os::fd::IntoRawFd;
 
 use crate::abi::*;

@@ -8,10 +8,10 @@
 //! What a program polls for asynchronous events is readable for changes of the network interface as
 //! well, which become events when it is read.
 
+use crate::sync::atomic::AtomicBool;
+use crate::sync::atomic::Ordering::Relaxed;
 use core::ffi::c_int;
 use core::fmt;
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::Relaxed;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use libc::{pthread_cond_t, pthread_mutex_t};

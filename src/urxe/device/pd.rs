@@ -1,8 +1,8 @@
 //! Protection domains, parent domains and thread domains.
 
+use crate::sync::atomic::{AtomicU32, Ordering};
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};

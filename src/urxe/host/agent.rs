@@ -11,8 +11,9 @@
 //! Both sleep on the futex [`doorbell`](crate::urxe::shared::Header::doorbell) and use no processor time when there is nothing to
 //! do.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use core::sync::atomic::{AtomicU32, AtomicU64, fence};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use crate::sync::atomic::{AtomicU32, AtomicU64, fence};
+use crate::sync::{hint, thread};
 use core::time::Duration;
 
 use libc::iovec;
@@ -258,7 +259,7 @@ fn server(host: &'static Host) {
         if serve_all(host, boxes) {
             last = now();
         } else if now().wrapping_sub(last) < LINGER {
-            std::thread::yield_now();
+            thread::yield_now();
         } else {
             header.agent.fetch_or(SERVER_SLEEPS, SeqCst);
             fence(SeqCst);
@@ -442,7 +443,7 @@ impl Claimed<'_> {
                 break;
             }
             if look < u64::from(SPINS) {
-                core::hint::spin_loop();
+                hint::spin_loop();
                 continue;
             }
             if begin == 0 {

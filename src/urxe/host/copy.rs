@@ -3,8 +3,8 @@
 //! Programs wait for a message by looking at its last byte, so bytes become visible in ascending
 //! order as far as it costs nothing, and the last eight of a message after all others.
 
+use crate::sync::atomic::{Ordering, fence};
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{Ordering, fence};
 
 use libc::iovec;
 

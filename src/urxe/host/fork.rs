@@ -3,8 +3,8 @@
 //! The pointer to the [`Host`] of a process lies in a page that the kernel wipes when
 //! the process forks (MADV_WIPEONFORK), so a child finds none, whichever way it was made.
 
+use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::Host;
 use crate::sys::errno::{Errno, Result, from_minus_one};

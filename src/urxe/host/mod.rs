@@ -27,7 +27,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 //!
 //! As much of it as a message can have, with little behind it.
 
+use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::sys::errno::{Errno, Result, from_minus_one};

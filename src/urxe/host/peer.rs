@@ -1,6 +1,6 @@
 //! A process with a slot, as others see it; the own one too.
 
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! child does not inherit it. It is lost as well when the process closes *any* descriptor of the
 //! file, so the owner opens its own file once.
 
-use core::sync::atomic::Ordering;
+use crate::sync::atomic::Ordering;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::directory::{Directory, slot_name, status_of};

@@ -1,7 +1,7 @@
 //! Attaching completion counters to QPs: `ibv_qp_attach_comp_cntr(3)`.
 
+use crate::sync::atomic::Ordering::{Relaxed, Release};
 use core::ffi::c_int;
-use core::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::qp::Qp;
 use super::states::state_name;

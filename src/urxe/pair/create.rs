@@ -1,10 +1,10 @@
 //! Creating, opening and destroying QPs.
 
+use crate::sync::atomic::AtomicU32;
+use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::ptr;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use std::sync::Arc;
 
 use super::attempt::Attempt;

@@ -1,6 +1,6 @@
 //! The error state, which a QP of any process can be put into.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 use crate::abi::*;
 use crate::urxe::completion::{self, Added, Entry, counter};

@@ -1,7 +1,7 @@
 //! Changing and asking: `ibv_modify_qp(3)`, `ibv_query_qp(3)`, `ibv_query_qp_data_in_order(3)`.
 
+use crate::sync::atomic::Ordering::{Relaxed, Release};
 use core::ffi::c_int;
-use core::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::attempt::Attempt;
 use super::error::enter_error;

@@ -4,9 +4,9 @@
 //! until the last of its handles in its process is destroyed. Handles of other processes reach its
 //! record; they get no events of it.
 
+use crate::sync::atomic::AtomicU32;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::cell::UnsafeCell;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::{mem, ptr};
 use std::sync::Arc;
 

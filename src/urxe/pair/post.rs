@@ -1,7 +1,7 @@
 //! Posting: `ibv_post_send(3)`, `ibv_post_recv(3)`, `ibv_bind_mw(3)`.
 
+use crate::sync::atomic::Ordering::SeqCst;
 use core::ffi::c_int;
-use core::sync::atomic::Ordering::SeqCst;
 
 use super::error::flush_receives;
 use super::qp::{Qp, SendQueue};

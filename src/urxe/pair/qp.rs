@@ -1,9 +1,9 @@
 //! A queue pair as its owner sees it.
 
+use crate::sync::atomic::Ordering::Acquire;
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
-use core::sync::atomic::Ordering::Acquire;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 
 use super::attempt::Attempt;

@@ -1,7 +1,7 @@
 //! What a process knows of all its queue pairs. It belongs to the host, so a forked child has one of
 //! its own, and no lock that another thread of its parent had.
 
-use core::sync::atomic::AtomicU32;
+use crate::sync::atomic::AtomicU32;
 use std::sync::Arc;
 
 use super::qp::Qp;

@@ -1,6 +1,6 @@
 //! Carrying out what is posted: one request after the other, from the head of the send queue.
 
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::Arc;
 
 use super::attempt::{Attempt, Done, Outcome};

@@ -3,10 +3,10 @@
 //! A domain that is opened with a file is the same for all processes that open that file, so its
 //! number is made of the file's device and inode. Others are of one process alone.
 
+use crate::sync::atomic::AtomicU32;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer, from_minus_one};

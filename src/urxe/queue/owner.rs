@@ -1,8 +1,8 @@
 //! A receive queue as its owner has it.
 
+use crate::sync::atomic::AtomicU32;
+use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::ffi::c_int;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
 use super::ring::Queue;
 use crate::abi::*;

@@ -3,8 +3,9 @@
 //! Nothing that is read here is believed: numbers of slots and offsets are checked before they are
 //! used, as a peer can have damaged them.
 
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use core::sync::atomic::{AtomicU32, fence};
+use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use crate::sync::atomic::{AtomicU32, fence};
+use crate::sync::thread;
 
 use crate::urxe::host::Memory;
 use crate::urxe::origin::same_receive_generation;
@@ -251,7 +252,7 @@ impl<'a> Queue<'a> {
         let mut free = self.shared.free.load(Acquire);
         loop {
             if free as u32 == MOVING {
-                std::thread::yield_now();
+                thread::yield_now();
                 free = self.shared.free.load(Acquire);
                 continue;
             }

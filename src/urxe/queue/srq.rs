@@ -1,11 +1,11 @@
 //! Shared receive queues: `ibv_create_srq(3)`, `ibv_create_srq_ex(3)`, `ibv_modify_srq(3)` and so
 //! on.
 
+use crate::sync::atomic::AtomicU32;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::ptr;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use super::owner::{Identity, OwnQueue, answer};
 use crate::abi::*;

@@ -1,8 +1,9 @@
 //! What a key allows: the check that comes before each access, local or remote.
 
+use crate::sync::atomic::Ordering::{Acquire, Relaxed};
+use crate::sync::atomic::fence;
+use crate::sync::{hint, looks, thread};
 use core::fmt;
-use core::sync::atomic::Ordering::{Acquire, Relaxed};
-use core::sync::atomic::fence;
 
 use crate::abi::*;
 use crate::urxe::host::Memory;
@@ -112,9 +113,9 @@ pub(super) struct Content {
 }
 
 /// Looks at an entry that changes just now before it counts as one that stays so: its owner died.
-const LOOKS: u32 = 20_000;
+const LOOKS: u32 = looks(20_000);
 /// Looks before the thread gives way to others in between.
-const SPINS: u32 = 1_000;
+const SPINS: u32 = looks(1_000);
 
 /// The entry of the key table that a key names, if it has its memory.
 pub(super) fn entry(memory: &Memory, key: u32) -> Option<&KeyEntry> {
@@ -151,9 +152,9 @@ impl Content {
                 }
             }
             if look < SPINS {
-                core::hint::spin_loop();
+                hint::spin_loop();
             } else {
-                std::thread::yield_now();
+                thread::yield_now();
             }
         }
         None

@@ -1,9 +1,9 @@
 //! Device memory: files that peers map, which the program reaches through the device alone.
 
+use crate::sync::atomic::{AtomicU32, Ordering};
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
 use super::access;

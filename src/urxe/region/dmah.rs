@@ -1,8 +1,8 @@
 //! DMA handles: hints for a device on a bus. Here they are checked and kept, and change nothing.
 
+use crate::sync::atomic::{AtomicU32, Ordering};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::mr::Users;
 use crate::abi::*;

@@ -4,8 +4,8 @@
 //! it stays unused as long as possible; the tag is another one each time. An old key names nothing
 //! for 255 rounds.
 
-use core::sync::atomic::Ordering::{Relaxed, Release};
-use core::sync::atomic::fence;
+use crate::sync::atomic::Ordering::{Relaxed, Release};
+use crate::sync::atomic::fence;
 use std::collections::VecDeque;
 
 use super::check::{Content, entry};

@@ -1,9 +1,9 @@
 //! Memory regions: registering, changing, deregistering.
 
+use crate::sync::atomic::{AtomicU32, Ordering};
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
 use super::check::Content;

@@ -4,10 +4,11 @@
 //! polls, and whoever withdraws a key waits until each thread that may have seen it is through. Each
 //! thread has a number that is odd while it is about it.
 
+use crate::sync::atomic::AtomicU32;
+use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
+use crate::sync::atomic::fence;
+use crate::sync::{self, hint, looks, thread};
 use core::cell::{Cell, RefCell};
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
-use core::sync::atomic::fence;
 use std::sync::Arc;
 
 use crate::sys::mutex::Mutex;
@@ -77,7 +78,7 @@ fn forget(number: Option<Arc<Number>>) {
     }
 }
 
-thread_local! {
+sync::thread_local! {
     static THREAD: Thread =
         const { Thread { number: RefCell::new(None), depth: Cell::new(0) } };
 }
@@ -101,6 +102,10 @@ impl Drop for Using {
     }
 }
 
+/// Looks at a number before the thread gives way to others, and before it sleeps between looks.
+const SPINS: u32 = looks(200);
+const GIVES_WAY: u32 = looks(400);
+
 /// Waits until no other thread uses memory by a key that it saw before this call. What the calling
 /// thread itself is about does not count.
 pub(super) fn pass(host: &Host) {
@@ -117,9 +122,9 @@ pub(super) fn pass(host: &Host) {
         while !count.is_multiple_of(2) && thread.count.load(SeqCst) == count {
             looks = looks.saturating_add(1);
             match looks {
-                0..200 => core::hint::spin_loop(),
-                200..400 => std::thread::yield_now(),
-                _ => std::thread::sleep(core::time::Duration::from_micros(50)),
+                0..SPINS => hint::spin_loop(),
+                SPINS..GIVES_WAY => thread::yield_now(),
+                _ => thread::sleep(core::time::Duration::from_micros(50)),
             }
         }
     }

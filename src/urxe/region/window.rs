@@ -5,11 +5,11 @@
 //! type 2 are good for the QP that bound them (type 2B), under a key whose tag the program chose,
 //! until either side invalidates them.
 
+use crate::sync::atomic::Ordering::SeqCst;
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::fmt;
 use core::ptr::NonNull;
-use core::sync::atomic::Ordering::SeqCst;
 
 use super::check::{Content, Denied, entry};
 use super::keys;

@@ -1,6 +1,6 @@
 //! Completion queues.
 
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use crate::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::{Line, Lock, Shared};
 

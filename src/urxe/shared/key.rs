@@ -1,6 +1,6 @@
 //! The key table: regions and windows that peers may use.
 
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use crate::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::Shared;
 

@@ -5,7 +5,8 @@
 //! is still alive; if it is not, the waiter takes the lock over and is told so, because what the lock
 //! protects may be half changed.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicU64, Ordering, fence};
+use crate::sync::{hint, looks, thread};
 
 /// Which process holds a lock: bits 0 to 9 the slot, 32 to 63 the low half of the slot's epoch. Never
 /// 0, as no slot is.
@@ -44,9 +45,9 @@ pub(crate) enum TakenOver {
 pub(crate) struct Guard<'a>(&'a Lock);
 
 /// Looks at the lock before the thread gives way to others.
-const SPINS: u32 = 200;
+const SPINS: u32 = looks(200);
 /// Times the thread gives way before it sleeps between looks.
-const YIELDS: u32 = 200;
+const YIELDS: u32 = looks(200);
 
 impl Lock {
     /// Takes the lock if it is free.
@@ -82,9 +83,9 @@ impl Lock {
             }
             looks = looks.saturating_add(1);
             if looks < SPINS {
-                core::hint::spin_loop();
+                hint::spin_loop();
             } else if looks < SPINS + YIELDS {
-                std::thread::yield_now();
+                thread::yield_now();
             } else {
                 let held = self.0.load(Ordering::SeqCst);
                 if held != 0 && is_dead(Holder(held)) {
@@ -94,7 +95,7 @@ impl Lock {
                         return (Guard(self), TakenOver::FromTheDead);
                     }
                 }
-                std::thread::sleep(core::time::Duration::from_micros(50));
+                thread::sleep(core::time::Duration::from_micros(50));
             }
         }
     }
@@ -102,7 +103,7 @@ impl Lock {
     /// Waits until nobody holds the lock, or a dead one does, without taking it if it is free. What
     /// was stored before is seen by all who take the lock afterwards.
     pub(crate) fn pass(&self, me: Holder, is_dead: impl Fn(Holder) -> bool) {
-        core::sync::atomic::fence(Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         if self.0.load(Ordering::SeqCst) != 0 {
             drop(self.lock(me, is_dead));
         }

@@ -26,7 +26,7 @@ mod lock;
 mod qp;
 mod queue;
 
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use crate::sync::atomic::{AtomicU32, AtomicU64};
 
 pub(crate) use counter::CounterShared;
 pub(crate) use cq::{ARMED_NEXT, ARMED_SOLICITED, CQE_PAYLOAD, CqShared, Cqe, NOT_ARMED};

@@ -1,6 +1,6 @@
 //! The responder's half of a queue pair.
 
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use crate::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::{Lock, NewLine, Shared};
 

@@ -1,6 +1,6 @@
 //! Receive queues, a QP's own or shared by several.
 
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use crate::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::{Lock, NewLine, Shared};
 

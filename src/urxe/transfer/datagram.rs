@@ -1,6 +1,6 @@
 //! Datagrams: addresses, the header in front of them, multicast.
 
-use core::sync::atomic::Ordering::Relaxed;
+use crate::sync::atomic::Ordering::Relaxed;
 
 use super::Operation;
 use super::bytes::Local;

@@ -1,7 +1,7 @@
 //! Requests on the memory of the peer: reads, writes, atomics, flushes.
 
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-use core::sync::atomic::{AtomicU64, fence};
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
+use crate::sync::atomic::{AtomicU64, fence};
 
 use super::Operation;
 use super::bytes::{Local, Remote};

@@ -1,6 +1,6 @@
 //! Messages that take a receive: sends, and writes with immediate data.
 
-use core::sync::atomic::Ordering::Relaxed;
+use crate::sync::atomic::Ordering::Relaxed;
 
 use super::Operation;
 use super::bytes::{Local, Remote};

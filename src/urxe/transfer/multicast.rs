@@ -1,9 +1,9 @@
 //! Multicast groups: each process lists in its slot which of its QPs are attached to which group;
 //! who sends looks at the lists of all.
 
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::atomic::{AtomicU32, AtomicU64};
 use core::ffi::c_int;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber};

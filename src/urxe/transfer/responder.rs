@@ -1,7 +1,7 @@
 //! The QP at the other end: finding it, its lock, and its fate after an error.
 
-use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use crate::sync::atomic::AtomicU64;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::Arc;
 
 use super::Operation;

@@ -1,0 +1,24 @@
+//! What threads and processes meet by without a lock: atomics, and how they wait in a loop.
+//!
+//! Nothing but other names for the standard library's. The package in `models/` compiles the files
+//! that use them with another `sync`, which tries all orders in which threads can run.
+
+pub(crate) mod atomic {
+    pub(crate) use core::sync::atomic::*;
+}
+
+pub(crate) mod hint {
+    pub(crate) use core::hint::spin_loop;
+}
+
+pub(crate) mod thread {
+    pub(crate) use std::thread::{sleep, yield_now};
+}
+
+pub(crate) use std::thread_local;
+
+/// How often to look at something before another way of waiting is taken: `count` times. Models look
+/// once or twice, as it makes no difference to what can happen.
+pub(crate) const fn looks(count: u32) -> u32 {
+    count
+}
