@@ -27,10 +27,10 @@ def start(title, command, environment):
         )
 
 
-def end(process):
-    """The exit code of a process, which is killed if it takes too long."""
+def end(process, limit=LIMIT):
+    """The exit code of a process, which is killed if it takes longer than so many seconds."""
     try:
-        return process.wait(LIMIT)
+        return process.wait(limit)
     except subprocess.TimeoutExpired:
         kill(process)
         return "did not end"

@@ -46,8 +46,8 @@ done
 cmp values-debian.txt values-ours.txt
 cmp inlines-debian.txt inlines-ours.txt
 cd abi-tests
-# All programs with libibverbs alone: fabric.c needs libfabric.
-for file in $(find . -path ./abis -prune -o -path ./no_device -prune -o -name fabric.c -o -name '*.c' -print); do
+# All programs with libibverbs alone: three need libfabric or MPI.
+for file in $(find . -path ./abis -prune -o -path ./no_device -prune -o -name '*fabric.c' -o -name mpi.c -o -name '*.c' -print); do
     echo "$file"
 done | xargs -n1 -P2 gcc -std=gnu17 -Wall -Wextra -Werror -O1 -I. -I/share/include -fsyntax-only
 echo "$(wc -l < /share/values-ours.txt) values, $(wc -l < /share/inlines-ours.txt) lines of calls"

@@ -124,6 +124,7 @@ pub(super) const STEPS: &[Step] = &[
     machine("trixie: real programs", trixie_programs),
     machine("real programs", programs),
     machine("urxe: under Yama", urxe_yama),
+    machine("urxe: libfabric", urxe_libfabric),
     machine("bookworm: upstream's tests", bookworm_suite),
 ];
 
@@ -280,6 +281,10 @@ fn urxe_users(ctx: &Ctx) -> Result<String> {
 
 fn urxe_clients(ctx: &Ctx) -> Result<String> {
     urxe::clients::check(&ctx.library, "")
+}
+
+fn urxe_libfabric(ctx: &Ctx) -> Result<String> {
+    urxe::clients::libfabric::check_in_machine(&ctx.library)
 }
 
 fn abi_tests(ctx: &Ctx) -> Result<String> {

@@ -37,7 +37,8 @@ usage: cargo xtask urxe COMMAND [SUITE] [--lib FILE] [--only PART] [--record] [-
             each field of the completions; only the links whose title contains PART
   soak      move data between several processes for N seconds (60) with random requests, and compare
             each byte; S decides which requests
-  clients   run clients of verbs (UCX, qperf), those whose name contains PART
+  clients   run clients of verbs (UCX, Open MPI, libfabric, qperf), those whose name contains PART
+  libfabric run libfabric's own program in a virtual machine, whose kernel has a connection manager
   errors    provoke every refusal, error completion and event, and read what explains them
   kill      kill N processes (500) while they work with another one, which must get over it; S
             decides what they do and when
@@ -83,6 +84,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             Some(&"users") => users::check(&library),
             Some(&"yama") => yama::check(&library),
             Some(&"clients") => clients::check(&library, &only),
+            Some(&"libfabric") => clients::libfabric::check_in_machine(&library),
             Some(&"matrix") => matrix::check(&library, &only),
             Some(&"soak") => soak::check(&library, seconds, seed),
             _ => return Err(Error::new(USAGE)),
@@ -117,7 +119,11 @@ const PACKAGES: &[&str] = &[
     "gcc",
     "ibverbs-utils",
     "iproute2",
+    "libfabric-bin",
+    "libfabric-dev",
     "libibverbs-dev",
+    "libopenmpi-dev",
+    "openmpi-bin",
     "perftest",
     "python3-pyverbs",
     "qperf",

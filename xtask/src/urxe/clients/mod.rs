@@ -1,10 +1,12 @@
 //! Clients of verbs on the device inside the library: real programs that bring more than a test of
 //! verbs, each in a module of its own.
 
+pub(crate) mod libfabric;
+mod openmpi;
 mod qperf;
 mod ucx;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -19,8 +21,12 @@ struct Client {
 }
 
 /// All clients.
-const CLIENTS: &[Client] =
-    &[Client { name: "UCX", check: ucx::check }, Client { name: "qperf", check: qperf::check }];
+const CLIENTS: &[Client] = &[
+    Client { name: "UCX", check: ucx::check },
+    Client { name: "Open MPI", check: openmpi::check },
+    Client { name: "libfabric", check: libfabric::check },
+    Client { name: "qperf", check: qperf::check },
+];
 
 /// What the scripts have in common.
 const COMMON: &str = include_str!("../../../guest/clients/client.py");
@@ -46,15 +52,54 @@ pub(crate) fn check(library: &Path, only: &str) -> Result<String> {
     Ok(format!("tests: {}", passed.join(", ")))
 }
 
-/// Runs a script of one client with the packages of Debian 12, after the shell commands `before`.
-fn run_python(name: &str, script: &str, before: &str, library: &Path) -> Result<usize> {
-    let share = super::share(&format!("clients-{name}"), library)?;
-    paths::write(&share.join("client.py"), COMMON)?;
-    paths::write(&share.join("run.py"), script)?;
-    let command = format!(
-        "{before}\ncd $SHARE\nLD_PRELOAD= /usr/bin/python3 run.py $SHARE/libibverbs.so.1\n"
-    );
-    count(&super::run_in(Suite::Bookworm, &share, &command, TIMEOUT)?, &share)
+/// Gives programs a `/dev/infiniband` of their own, which goes away with the script.
+const DEVICES: &str = "\
+made=
+[ -d /dev/infiniband ] || { mkdir /dev/infiniband && made=yes; }
+mount -t tmpfs tmpfs /dev/infiniband || exit 1
+leave() {
+    umount /dev/infiniband
+    [ -z \"$made\" ] || rmdir /dev/infiniband
+    rm -rf $URXE_DIR
+}
+trap leave EXIT
+";
+
+/// A script that runs a client.
+struct Script<'a> {
+    /// What its folder is named after.
+    name: &'a str,
+    text: &'a str,
+    /// Its arguments beside the library.
+    arguments: &'a str,
+    /// Sources of our own in abi-tests/urxe that it needs in its folder.
+    sources: &'a [&'a str],
+    /// Shell commands that run before it, in its folder.
+    before: String,
+}
+
+impl Script<'_> {
+    /// A folder with the library and all that the script needs.
+    fn prepare(&self, library: &Path) -> Result<PathBuf> {
+        let share = super::share(&format!("clients-{}", self.name), library)?;
+        paths::write(&share.join("client.py"), COMMON)?;
+        paths::write(&share.join("run.py"), self.text)?;
+        for name in self.sources {
+            let source = paths::checkout().join("abi-tests/urxe").join(name);
+            paths::copy(&source, &share.join(name))?;
+        }
+        Ok(share)
+    }
+
+    /// Runs it with the packages of Debian 12; how many tests passed, or those that did not.
+    fn run(&self, library: &Path) -> Result<usize> {
+        let share = self.prepare(library)?;
+        let command = format!(
+            "cd $SHARE\n{}\nLD_PRELOAD= /usr/bin/python3 run.py $SHARE/libibverbs.so.1 {}\n",
+            self.before, self.arguments
+        );
+        count(&super::run_in(Suite::Bookworm, &share, &command, TIMEOUT)?, &share)
+    }
 }
 
 /// How many lines with a title, a tab and "ok" there are; an error if there is none, or another one.

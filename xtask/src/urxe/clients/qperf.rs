@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use super::Script;
 use crate::error::Result;
 
 /// What runs it.
-const RUNNER: &str = include_str!("../../../guest/clients/qperf.py");
+const TEXT: &str = include_str!("../../../guest/clients/qperf.py");
 
 /// Runs its tests; how many there were.
 pub(super) fn check(library: &Path) -> Result<usize> {
-    super::run_python("qperf", RUNNER, "", library)
+    Script { name: "qperf", text: TEXT, arguments: "", sources: &[], before: String::new() }
+        .run(library)
 }

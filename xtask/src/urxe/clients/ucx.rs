@@ -2,26 +2,17 @@
 
 use std::path::Path;
 
+use super::{DEVICES, Script};
 use crate::error::Result;
 
 /// What runs it.
-const RUNNER: &str = include_str!("../../../guest/clients/ucx.py");
+const TEXT: &str = include_str!("../../../guest/clients/ucx.py");
 
 /// Gives UCX the character device that it wants to see, with the name of the verbs device.
-pub(super) const DEVICE: &str = "\
-made=
-[ -d /dev/infiniband ] || { mkdir /dev/infiniband && made=yes; }
-mount -t tmpfs tmpfs /dev/infiniband
-leave() {
-    umount /dev/infiniband
-    [ -z \"$made\" ] || rmdir /dev/infiniband
-    rm -rf $URXE_DIR
-}
-trap leave EXIT
-ln -s /dev/null /dev/infiniband/urxe0
-";
+pub(super) const LOOKED_AT: &str = "ln -s /dev/null /dev/infiniband/urxe0\n";
 
 /// Runs its tests; how many there were.
 pub(super) fn check(library: &Path) -> Result<usize> {
-    super::run_python("ucx", RUNNER, DEVICE, library)
+    let before = format!("{DEVICES}{LOOKED_AT}");
+    Script { name: "ucx", text: TEXT, arguments: "", sources: &[], before }.run(library)
 }
