@@ -15,6 +15,7 @@ use crate::urxe::explain;
 use crate::urxe::host::{Host, Kind, Peer};
 use crate::urxe::limits::{COMP_VECTORS, MAX_CQE};
 use crate::urxe::origin::Place;
+use crate::urxe::region::Known;
 use crate::urxe::shared::{CqShared, Cqe, Guard, NOT_ARMED, TakenOver};
 
 /// A completion queue of this process.
@@ -33,6 +34,8 @@ pub(crate) struct Cq {
     /// line belongs to those who add. Changed with all locks held.
     place: AtomicU64,
     capacity: AtomicU32,
+    /// The region that the last short message went to; used with `polling` held.
+    known: UnsafeCell<Known>,
     /// QPs and SRQs that complete here.
     users: AtomicU32,
     /// QPs with requests that are not done, whose progress polling makes.
@@ -153,6 +156,17 @@ impl Cq {
 
     pub(super) fn polling(&self) -> &Gate {
         &self.polling
+    }
+
+    /// The region that the last short message went to.
+    ///
+    /// # Safety
+    ///
+    /// `polling` must be held, and this must be the only reference.
+    #[allow(clippy::mut_from_ref)]
+    pub(super) unsafe fn known(&self) -> &mut Known {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.known.get() }
     }
 
     /// The ring; with `polling` or the lock held, it stays the same.
@@ -332,6 +346,7 @@ unsafe fn create(context: *mut ibv_context, wanted: &Wanted) -> Result<Box<Cq>> 
         head: AtomicU64::new(0),
         place: AtomicU64::new(ring.offset),
         capacity: AtomicU32::new(ring.capacity),
+        known: UnsafeCell::new(Known::default()),
         users: AtomicU32::new(0),
         pending: AtomicU32::new(0),
         is_watched: AtomicBool::new(false),

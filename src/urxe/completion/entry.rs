@@ -44,6 +44,8 @@ pub(crate) struct Entry<'a> {
     /// bytes, which the receiver's poll puts there; behind the room for the GRH if `wc_flags` say
     /// that there is one.
     pub(crate) payload: &'a [u8],
+    /// `wr_id` is not known: it is that of the receive in the owner's memory, of a queue in order.
+    pub(crate) wr_id_is_there: bool,
 }
 
 /// [`Cqe::status_opcode`] of an entry that polling passes over: its QP has gone.
@@ -68,16 +70,27 @@ impl Default for Entry<'_> {
             origin: Origin::NONE,
             solicited: false,
             payload: &[],
+            wr_id_is_there: false,
         }
     }
 }
+
+/// [`Cqe::flags`]: see [`Entry::wr_id_is_there`].
+const WR_ID_IS_THERE: u32 = 1 << 31;
+/// [`Cqe::flags`]: the bytes of the payload.
+const LENGTH_SHIFT: u32 = 24;
+const LENGTH_MASK: u32 = 0x7f;
 
 impl Entry<'_> {
     /// Writes all members of a completion but its sequence number; no `timestamp` if it is 0.
     #[inline]
     pub(super) fn store(&self, cqe: &Cqe, timestamp: u64) {
         let length = self.payload.len().min(CQE_PAYLOAD);
-        let flags = self.wc_flags & 0xffff | u32::from(self.sl) << 16 | (length as u32) << 24;
+        let mut flags =
+            self.wc_flags & 0xffff | u32::from(self.sl) << 16 | (length as u32) << LENGTH_SHIFT;
+        if self.wr_id_is_there {
+            flags |= WR_ID_IS_THERE;
+        }
         cqe.wr_id.store(self.wr_id, Relaxed);
         cqe.status_opcode.store(self.status & 0xffff | self.opcode << 16, Relaxed);
         cqe.vendor_err.store(self.vendor_err, Relaxed);
@@ -151,11 +164,66 @@ impl Cqe {
         Origin(self.origin.load(Relaxed))
     }
 
+    /// Whether the owner has to look at the receive before it can be told.
+    #[inline]
+    pub(super) fn needs_receive(&self) -> bool {
+        self.flags.load(Relaxed) >> LENGTH_SHIFT != 0
+    }
+
+    /// Whether `wr_id` is that of the receive.
+    #[inline]
+    pub(super) fn wr_id_is_there(&self) -> bool {
+        self.flags.load(Relaxed) & WR_ID_IS_THERE != 0
+    }
+
+    /// Bytes of the short message; 0 if there is none.
+    #[inline]
+    pub(super) fn payload_length(&self) -> u32 {
+        let length = self.flags.load(Relaxed) >> LENGTH_SHIFT & LENGTH_MASK;
+        if length as usize <= CQE_PAYLOAD { length } else { 0 }
+    }
+
+    /// Whether there is room for a GRH in front of the message.
+    #[inline]
+    pub(super) fn has_grh(&self) -> bool {
+        self.flags.load(Relaxed) & IBV_WC_GRH != 0
+    }
+
+    /// Copies so many bytes of the short message to an address.
+    ///
+    /// # Safety
+    ///
+    /// They must fit in there.
+    #[inline]
+    pub(super) unsafe fn copy_payload(&self, length: u32, address: u64) {
+        let mut to = core::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        let mut left = length as usize;
+        for word in &self.payload {
+            let word = word.load(Relaxed);
+            // SAFETY: the caller's promise.
+            unsafe {
+                if left < 8 {
+                    let bytes = word.to_ne_bytes();
+                    bytes
+                        .iter()
+                        .take(left)
+                        .enumerate()
+                        .for_each(|(n, &byte)| to.add(n).write(byte));
+                    return;
+                }
+                to.cast::<u64>().write_unaligned(word);
+                to = to.add(8);
+            }
+            left -= 8;
+        }
+    }
+
     /// The short message, if there is one.
+    #[inline]
     pub(super) fn payload(&self) -> Option<Payload> {
         let flags = self.flags.load(Relaxed);
-        let length = (flags >> 24) as usize;
-        if length == 0 || length > CQE_PAYLOAD {
+        let length = self.payload_length() as usize;
+        if length == 0 {
             return None;
         }
         let mut bytes = [0; CQE_PAYLOAD];
@@ -168,6 +236,7 @@ impl Cqe {
     }
 
     /// As `ibv_poll_cq(3)` tells it.
+    #[inline]
     pub(super) fn to_wc(&self) -> ibv_wc {
         ibv_wc {
             wr_id: self.wr_id.load(Relaxed),
@@ -248,6 +317,7 @@ mod tests {
             origin: Origin::receive(128, 1, 2),
             solicited: false,
             payload: b"0123456789a",
+            wr_id_is_there: false,
         };
         entry.store(&cqe, 99);
         let wc = cqe.to_wc();

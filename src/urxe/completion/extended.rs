@@ -92,7 +92,7 @@ unsafe fn advance(cq: *mut ibv_cq_ex) -> c_int {
     };
     // SAFETY: as above; nobody else writes these members.
     unsafe {
-        (*cq).wr_id = taken.cqe.wr_id.load(Relaxed);
+        (*cq).wr_id = taken.wr_id;
         (*cq).status = taken.status;
     }
     0

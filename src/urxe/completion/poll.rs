@@ -8,7 +8,9 @@ use super::retire;
 use super::ring::Ring;
 use crate::abi::*;
 use crate::urxe::host::agent;
+use crate::urxe::origin::Place;
 use crate::urxe::shared::Cqe;
+use crate::urxe::{pair, queue};
 
 impl Cq {
     /// The next completion, which is taken: its message is where it belongs, and what it held is
@@ -21,17 +23,17 @@ impl Cq {
             if cqe.is_forgotten() {
                 continue;
             }
-            let mut taken = Taken { cqe, status: cqe.status() };
-            let origin = cqe.origin();
-            retire::will_finish(self.host(), origin);
-            if let Some(payload) = cqe.payload()
-                && taken.status == IBV_WC_SUCCESS
-                && !retire::scatter(self.host(), origin, &payload)
-            {
-                // The memory of the receive has been deregistered since it was checked.
-                taken.status = IBV_WC_LOC_PROT_ERR;
+            let mut taken = Taken { cqe, status: cqe.status(), wr_id: cqe.wr_id.load(Relaxed) };
+            match cqe.origin().place() {
+                Place::Receive { queue, generation, slot } => {
+                    let queue = queue::of_completion(self.host().memory(), queue, generation);
+                    retire::receive(self, queue, slot, &mut taken);
+                }
+                Place::Send { index, generation, position } => {
+                    pair::polled(index, generation, position);
+                }
+                Place::None => {}
             }
-            retire::finished(self.host(), origin);
             return Some(taken);
         }
     }
@@ -42,6 +44,7 @@ impl Cq {
 pub(super) struct Taken {
     pub(super) cqe: &'static Cqe,
     pub(super) status: ibv_wc_status,
+    pub(super) wr_id: u64,
 }
 
 /// `ibv_poll_cq(3)`: the number of completions, up to `count`; -ENODEV in a child process.
@@ -66,7 +69,7 @@ pub(crate) unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut 
     let mut got = 0;
     while got < count {
         let Some(taken) = cq.take(&ring) else { break };
-        let new = ibv_wc { status: taken.status, ..taken.cqe.to_wc() };
+        let new = ibv_wc { wr_id: taken.wr_id, status: taken.status, ..taken.cqe.to_wc() };
         // SAFETY: the caller has room for `count` completions.
         unsafe { wc.add(got as usize).write(new) };
         got += 1;

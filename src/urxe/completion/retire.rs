@@ -6,21 +6,15 @@ use libc::iovec;
 
 use super::cq::Cq;
 use super::entry::Payload;
+use super::poll::Taken;
 use crate::abi::*;
 use crate::sys::errno::Errno;
 use crate::urxe::explain;
 use crate::urxe::host::{Host, copy};
 use crate::urxe::origin::{Origin, Place};
-use crate::urxe::shared::KeyMemory;
+use crate::urxe::queue::{Queue, Receive};
+use crate::urxe::shared::{Cqe, KeyMemory};
 use crate::urxe::{pair, queue, region};
-
-/// Prepares [`finished`], for a completion that is about to be taken.
-#[inline]
-pub(super) fn will_finish(host: &Host, origin: Origin) {
-    if let Place::Receive { queue, slot, .. } = origin.place() {
-        queue::will_be_polled(host.memory(), queue, slot);
-    }
-}
 
 /// Gives back what a polled completion held.
 pub(super) fn finished(host: &Host, origin: Origin) {
@@ -33,16 +27,63 @@ pub(super) fn finished(host: &Host, origin: Origin) {
     }
 }
 
-/// Puts a short message into the memory of the receive that it completes; false if that is no
-/// longer registered, or too short.
-pub(super) fn scatter(host: &Host, origin: Origin, payload: &Payload) -> bool {
-    let Place::Receive { queue, generation, slot } = origin.place() else { return false };
-    let queue = queue::of_completion(host.memory(), queue, generation);
-    let Some((queue, receive)) = queue.and_then(|queue| Some((queue, queue.receive(slot)?))) else {
-        return false;
+/// Completes a receive for its owner, with `polling` of the CQ held: its number and its message, as
+/// far as they are not there yet. Its slot is free then. There may be no such queue any more.
+#[inline]
+pub(super) fn receive(cq: &Cq, queue: Option<Queue<'_>>, slot: u32, taken: &mut Taken) {
+    let needs_receive = taken.cqe.needs_receive();
+    let Some(queue) = queue else {
+        if needs_receive && taken.status == IBV_WC_SUCCESS && taken.cqe.payload().is_some() {
+            taken.status = IBV_WC_LOC_PROT_ERR;
+        }
+        return;
     };
-    let pd = queue.shared.pd.load(Relaxed);
+    queue.fetch_free(slot);
+    if needs_receive {
+        let receive = queue.receive(slot);
+        if let Some(receive) = &receive
+            && taken.cqe.wr_id_is_there()
+        {
+            taken.wr_id = receive.wr_id;
+        }
+        if taken.status == IBV_WC_SUCCESS && !deliver(cq, &queue, receive, taken.cqe) {
+            // The memory of the receive has been deregistered since it was checked.
+            taken.status = IBV_WC_LOC_PROT_ERR;
+        }
+    }
+    queue.free(slot);
+}
+
+/// Puts the short message of a completion, if it has one, into the memory of its receive; false if
+/// that is no longer registered, or too short. With `polling` of the CQ held.
+#[inline]
+fn deliver(cq: &Cq, queue: &Queue<'_>, receive: Option<Receive<'_>>, cqe: &Cqe) -> bool {
+    let length = cqe.payload_length();
+    if length == 0 {
+        return true;
+    }
+    let Some(receive) = receive else { return false };
+    let (host, pd) = (cq.host(), queue.shared.pd.load(Relaxed));
     let _using = region::using(host);
+    if let [entry] = receive.list
+        && !cqe.has_grh()
+        && length <= entry.length.load(Relaxed)
+    {
+        let (key, address) = (entry.lkey.load(Relaxed), entry.addr.load(Relaxed));
+        // SAFETY: `polling` is held.
+        let known = unsafe { cq.known() };
+        if let Some(address) = known.find(host.memory(), pd, key, address, length.into()) {
+            // SAFETY: registered memory of this process, to which the program lets the device write.
+            unsafe { cqe.copy_payload(length, address) };
+            return true;
+        }
+    }
+    cqe.payload().is_some_and(|payload| scatter(host, pd, &receive, &payload))
+}
+
+/// Puts a short message into the memory of a receive, with all checks.
+#[cold]
+fn scatter(host: &Host, pd: u32, receive: &Receive<'_>, payload: &Payload) -> bool {
     let (mut skip, mut bytes) = (payload.offset, payload.bytes());
     for entry in receive.list {
         let length = u64::from(entry.length.load(Relaxed));

@@ -40,6 +40,7 @@ use crate::sys::errno::{Errno, Result};
 use crate::sys::mutex::Mutex;
 use crate::urxe::explain;
 use crate::urxe::pair::Registry;
+use crate::urxe::queue::Queue;
 use crate::urxe::shared::{
     Header, Holder, KEY_TABLE, KEYS, KeyEntry, QP_TABLE, QPS, QpShared, QueueShared, SLOTS,
     SRQ_TABLE, SRQS, Shared,
@@ -262,6 +263,10 @@ impl Host {
         let [qps, srqs] = self.tables.lock().map(|table| table.used);
         let is_dead = |holder| self.is_dead(holder);
         for qp in self.objects::<QpShared>(QP_TABLE, qps) {
+            // What was good when it was posted may have changed.
+            if let Some(queue) = Queue::at(&self.memory, qp.queue.load(Ordering::Relaxed)) {
+                queue.distrust();
+            }
             qp.lock.pass(self.holder(), is_dead);
         }
         // Requests of XRC come by QPs of any process, but hold the lock of the SRQ.

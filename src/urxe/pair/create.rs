@@ -111,6 +111,7 @@ unsafe fn create(context: *mut ibv_context, attr: &mut ibv_qp_init_attr_ex) -> R
     let identity = Identity {
         pd: objects.domain.map_or(0, Pd::number),
         events: objects.context.events().number(),
+        in_order: true,
         ..Identity::default()
     };
     let receives = (has_queue && objects.srq.is_none())

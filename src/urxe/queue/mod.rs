@@ -11,9 +11,7 @@ pub(crate) mod srq;
 mod tests;
 
 pub(crate) use owner::{OwnQueue, answer};
-pub(crate) use ring::{
-    POSITION_MASK, Queue, Receive, Taken, of_completion, polled, will_be_polled,
-};
+pub(crate) use ring::{POSITION_MASK, Queue, Receive, Taken, of_completion, polled};
 pub(crate) use srq::{
     Srq, create_srq, create_srq_ex, destroy_srq, get_srq_num, modify_srq, post_srq_recv, query_srq,
 };

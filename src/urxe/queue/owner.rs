@@ -10,7 +10,8 @@ use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::sys::mutex::Mutex;
 use crate::urxe::completion;
 use crate::urxe::host::{Host, Kind, Memory, agent};
-use crate::urxe::shared::{Guard, QueueShared, RecvHeader, RecvSge};
+use crate::urxe::region::Known;
+use crate::urxe::shared::{CQE_PAYLOAD, Guard, QueueShared, RecvHeader, RecvSge};
 
 /// A receive queue of this process.
 pub(crate) struct OwnQueue {
@@ -34,6 +35,12 @@ struct Size {
     retired: Vec<Part>,
     /// The queue has been given up.
     closed: bool,
+    /// It is the queue of a QP.
+    in_order: bool,
+    /// The region that the last receive was in.
+    known: Known,
+    /// Position of the last receive that had no more room than `QueueShared::plain` says.
+    shortest: u32,
 }
 
 /// A part of the own slot file.
@@ -60,6 +67,8 @@ pub(crate) struct Identity {
     pub(crate) cq: u64,
     /// XRC domain of an XRC SRQ.
     pub(crate) xrcd: u64,
+    /// It is the queue of one QP, whose receives are polled in the order in which they are posted.
+    pub(crate) in_order: bool,
 }
 
 /// Bytes of a slot for lists of so many entries.
@@ -76,10 +85,17 @@ impl OwnQueue {
         identity: Identity,
     ) -> Result<OwnQueue> {
         let capacity = max_wr.max(1).next_power_of_two();
-        let ring = Part::new(host, u64::from(capacity) * 4)?;
-        let free = |part: Part| host.free(part.offset, part.length);
-        let list = Part::new(host, u64::from(max_wr.max(1)) * slot_size(max_sge))
-            .inspect_err(|_| free(ring))?;
+        let (ring, slots) = match identity.in_order {
+            true => (Part { offset: 0, length: 0 }, capacity),
+            false => (Part::new(host, u64::from(capacity) * 4)?, max_wr.max(1)),
+        };
+        let free = |part: Part| {
+            if part.length > 0 {
+                host.free(part.offset, part.length);
+            }
+        };
+        let list =
+            Part::new(host, u64::from(slots) * slot_size(max_sge)).inspect_err(|_| free(ring))?;
         let offset = host.new_record::<QueueShared>(Kind::Queue).inspect_err(|_| {
             free(ring);
             free(list);
@@ -90,10 +106,17 @@ impl OwnQueue {
         shared.slot_size.store(slot_size(max_sge) as u32, Relaxed);
         shared.ring.store(ring.offset, Relaxed);
         shared.slots.store(list.offset, Relaxed);
-        for place in [&shared.head, &shared.seen_tail, &shared.limit, &shared.srq_num, &shared.tail]
-        {
+        for place in [
+            &shared.head,
+            &shared.seen_tail,
+            &shared.limit,
+            &shared.srq_num,
+            &shared.tail,
+            &shared.freed,
+        ] {
             place.store(0, Relaxed);
         }
+        shared.plain.store(CQE_PAYLOAD as u64, Relaxed);
         shared.pd.store(identity.pd, Relaxed);
         shared.user_handle.store(0, Relaxed);
         shared.waiter.store(0, Relaxed);
@@ -113,9 +136,14 @@ impl OwnQueue {
             list,
             retired: Vec::new(),
             closed: false,
+            in_order: identity.in_order,
+            known: Known::default(),
+            shortest: 0,
         };
         let queue = OwnQueue { host, offset, posting: Mutex::new(size) };
-        if let Some(view) = queue.view() {
+        if let Some(view) = queue.view()
+            && !identity.in_order
+        {
             (0..max_wr).rev().for_each(|slot| view.push_free(slot));
         }
         Ok(queue)
@@ -156,19 +184,27 @@ impl OwnQueue {
         &self,
         mut wr: *mut ibv_recv_wr,
     ) -> core::result::Result<(), (Errno, *mut ibv_recv_wr)> {
-        let _posting = self.posting.lock();
+        let mut size = self.posting.lock();
         let Some(queue) = self.view() else { return Err((Errno::EINVAL, wr)) };
+        let mut result = Ok(());
         // SAFETY: the caller's promise.
         while let Some(request) = unsafe { wr.as_ref() } {
             // SAFETY: the caller's promise.
-            if let Err(errno) = unsafe { post_one(&queue, request) } {
-                self.notify(&queue);
-                return Err((errno, wr));
+            let posted = unsafe {
+                if size.in_order {
+                    size.post_in_order(self.host, &queue, request)
+                } else {
+                    post_one(&queue, request)
+                }
+            };
+            if let Err(errno) = posted {
+                result = Err((errno, wr));
+                break;
             }
             wr = request.next;
         }
         self.notify(&queue);
-        Ok(())
+        result
     }
 
     /// Wakes the requester that waits for a receive, if one does. What has been posted is seen by all
@@ -187,19 +223,17 @@ impl OwnQueue {
         }
     }
 
-    /// Takes all receives out of the queue, without completions. With the lock of the QP held.
+    /// Takes all receives out of the queue of a QP, without completions. With the lock of the QP held.
     pub(crate) fn clear(&self) {
         let _posting = self.posting.lock();
         let Some(queue) = self.view() else { return };
         if queue.is_torn() {
             completion::restore(self.host, self.host.own(), &queue);
         }
-        for _ in 0..queue.waiting() {
-            if let Some(slot) = queue.slot_at(queue.shared.head.load(Relaxed)) {
-                queue.push_free(slot);
-            }
-            queue.take();
-        }
+        // They have not been posted; nobody else looks at the queue now.
+        let (shared, head) = (queue.shared, queue.shared.head.load(Relaxed));
+        shared.tail.store(head, Release);
+        shared.seen_tail.store(head, Relaxed);
     }
 
     /// Changes the number of receives that there is room for. `lock` gives the lock of the queue,
@@ -297,22 +331,109 @@ impl Size {
 }
 
 fn copy_slot(memory: &Memory, queue: &Queue<'_>, slot: u32, place: u64) {
-    let (Some(from), Some(to)) = (queue.header(slot), memory.at::<RecvHeader>(place)) else {
-        return;
-    };
-    to.wr_id.store(from.wr_id.load(Relaxed), Relaxed);
-    to.num_sge.store(from.num_sge.load(Relaxed), Relaxed);
-    let count = queue.shared.max_sge.load(Relaxed) as usize;
-    let (Some(from), Some(to)) =
-        (queue.list(slot), memory.slice::<RecvSge>(place + size_of::<RecvHeader>() as u64, count))
+    let (Some((header, list)), Some((new_header, new_list))) =
+        (queue.parts(slot), queue.parts_at(memory, place))
     else {
         return;
     };
-    for (from, to) in from.iter().zip(to) {
+    new_header.wr_id.store(header.wr_id.load(Relaxed), Relaxed);
+    new_header.num_sge.store(header.num_sge.load(Relaxed), Relaxed);
+    for (from, to) in list.iter().zip(new_list) {
         to.addr.store(from.addr.load(Relaxed), Relaxed);
         to.length.store(from.length.load(Relaxed), Relaxed);
         to.lkey.store(from.lkey.load(Relaxed), Relaxed);
     }
+}
+
+impl Size {
+    /// Posts one receive of a queue in order.
+    ///
+    /// # Safety
+    ///
+    /// The list of the request must be valid.
+    #[inline]
+    unsafe fn post_in_order(
+        &mut self,
+        host: &Host,
+        queue: &Queue<'_>,
+        request: &ibv_recv_wr,
+    ) -> Result<()> {
+        let shared = queue.shared;
+        // SAFETY: the caller's promise.
+        let list = unsafe { list_of(request, self.max_sge) }?;
+        if queue.outstanding() >= self.max_wr {
+            return Err(Errno::ENOMEM);
+        }
+        let tail = shared.tail.load(Relaxed);
+        let slot = queue.slot_at(tail).ok_or(Errno::EIO)?;
+        let (header, places) = queue.parts(slot).ok_or(Errno::EIO)?;
+        header.wr_id.store(request.wr_id, Relaxed);
+        header.num_sge.store(list.len() as u32, Relaxed);
+        let (mut room, mut is_good) = (0, true);
+        let pd = shared.pd.load(Relaxed);
+        for (sge, place) in list.iter().zip(places) {
+            store(place, sge);
+            let length = u64::from(sge.length);
+            room += length;
+            is_good &= length == 0
+                || self.known.find(host.memory(), pd, sge.lkey, sge.addr, length).is_some();
+        }
+        self.note(shared, tail, room, is_good);
+        shared.tail.store(tail.wrapping_add(1), Release);
+        Ok(())
+    }
+
+    /// Tells requesters whether they need to look at a receive that is about to be posted.
+    #[inline]
+    fn note(&mut self, shared: &QueueShared, position: u32, room: u64, is_good: bool) {
+        let plain = shared.plain.load(Relaxed);
+        let least = plain & u64::from(u32::MAX);
+        let room = room.min(CQE_PAYLOAD as u64);
+        if is_good && room == least {
+            self.shortest = position;
+            return;
+        }
+        let behind = u64::from(position.wrapping_add(1)) << 32;
+        let new = if !is_good {
+            behind | least
+        } else if room < least {
+            plain - least + room
+        } else if position.wrapping_sub(self.shortest) >= self.max_wr {
+            // The short ones have been polled; those in between need not be as long as this one.
+            u64::from(position) << 32 | room
+        } else {
+            return;
+        };
+        self.shortest = position;
+        // Who withdraws a key may change it just now; then this receive is looked at like all before.
+        let swap = shared.plain.compare_exchange(plain, new, Release, Relaxed);
+        if swap.is_err() {
+            shared.plain.store(behind | least.min(room), Release);
+        }
+    }
+}
+
+/// The list of a request: EINVAL if it has more entries than there is room for.
+///
+/// # Safety
+///
+/// The list must be valid.
+unsafe fn list_of(request: &ibv_recv_wr, most: u32) -> Result<&[ibv_sge]> {
+    let count = u32::try_from(request.num_sge).map_err(|_| Errno::EINVAL)?;
+    if count > most || count > 0 && request.sg_list.is_null() {
+        return Err(Errno::EINVAL);
+    }
+    if count == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts(request.sg_list, count as usize) })
+}
+
+fn store(place: &RecvSge, sge: &ibv_sge) {
+    place.addr.store(sge.addr, Relaxed);
+    place.length.store(sge.length, Relaxed);
+    place.lkey.store(sge.lkey, Relaxed);
 }
 
 /// Posts one receive, with the lock for posting held.
@@ -322,27 +443,17 @@ fn copy_slot(memory: &Memory, queue: &Queue<'_>, slot: u32, place: u64) {
 /// The list of the request must be valid.
 unsafe fn post_one(queue: &Queue<'_>, request: &ibv_recv_wr) -> Result<()> {
     let shared = queue.shared;
-    let count = u32::try_from(request.num_sge).map_err(|_| Errno::EINVAL)?;
-    if count > shared.max_sge.load(Relaxed) || count > 0 && request.sg_list.is_null() {
-        return Err(Errno::EINVAL);
-    }
+    // SAFETY: the caller's promise.
+    let sges = unsafe { list_of(request, shared.max_sge.load(Relaxed)) }?;
     let slot = queue.pop_free().ok_or(Errno::ENOMEM)?;
     let tail = shared.tail.load(Relaxed);
-    let (Some(header), Some(list), Some(entry)) =
-        (queue.header(slot), queue.list(slot), queue.ring_entry(tail))
-    else {
+    let (Some((header, list)), Some(entry)) = (queue.parts(slot), queue.ring_entry(tail)) else {
         queue.push_free(slot);
         return Err(Errno::EIO);
     };
     header.wr_id.store(request.wr_id, Relaxed);
-    header.num_sge.store(count, Relaxed);
-    for (index, place) in list.iter().take(count as usize).enumerate() {
-        // SAFETY: the list has so many entries.
-        let sge = unsafe { &*request.sg_list.add(index) };
-        place.addr.store(sge.addr, Relaxed);
-        place.length.store(sge.length, Relaxed);
-        place.lkey.store(sge.lkey, Relaxed);
-    }
+    header.num_sge.store(sges.len() as u32, Relaxed);
+    list.iter().zip(sges).for_each(|(place, sge)| store(place, sge));
     entry.store(slot, Relaxed);
     shared.tail.store(tail.wrapping_add(1), Release);
     Ok(())
@@ -362,7 +473,8 @@ impl OwnQueue {
         if let Some(queue) = self.view() {
             queue.shared.generation.store(queue.generation().wrapping_add(1), SeqCst);
         }
-        for part in size.retired.iter().chain([&size.ring, &size.list]) {
+        let parts = size.retired.iter().chain([&size.ring, &size.list]);
+        for part in parts.filter(|part| part.length > 0) {
             self.host.free(part.offset, part.length);
         }
         self.host.free_record(Kind::Queue, self.offset);

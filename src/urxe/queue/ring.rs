@@ -8,6 +8,7 @@ use crate::sync::atomic::{AtomicU32, fence};
 use crate::sync::thread;
 
 use crate::urxe::host::Memory;
+use crate::urxe::limits::MAX_QP_WR;
 use crate::urxe::origin::same_receive_generation;
 use crate::urxe::shared::{QueueShared, RecvHeader, RecvSge, will_read, will_write};
 
@@ -127,7 +128,10 @@ impl<'a> Queue<'a> {
     /// Fetches what is written when a slot is given back, and the next receive is posted: the owner's
     /// stores need not wait for it then.
     #[inline]
-    fn fetch_free(&self, slot: u32) {
+    pub(crate) fn fetch_free(&self, slot: u32) {
+        if self.is_in_order() {
+            return;
+        }
         let (header, tail) = (self.header(slot), self.shared.tail.load(Relaxed));
         if let (Some(header), Some(entry)) = (header, self.ring_entry(tail)) {
             will_write(header);
@@ -201,19 +205,24 @@ impl<'a> Queue<'a> {
     /// A receive by the number of its slot.
     #[inline]
     pub(crate) fn receive(&self, slot: u32) -> Option<Receive<'a>> {
-        let header = self.header(slot)?;
-        let count = header.num_sge.load(Relaxed);
-        if count > self.shared.max_sge.load(Relaxed) {
-            return None;
-        }
-        let place = self.slot_place(slot)? + size_of::<RecvHeader>() as u64;
-        let list = self.memory.slice(place, count as usize)?;
+        let (header, list) = self.parts(slot)?;
+        let list = list.get(..header.num_sge.load(Relaxed) as usize)?;
         Some(Receive { slot, wr_id: header.wr_id.load(Relaxed), list })
     }
 
-    /// The number of the slot that a position of the ring names.
+    /// Whether receives are polled in the order in which they were posted, so that slots are used one
+    /// after the other: those of a QP's own queue.
+    #[inline]
+    fn is_in_order(&self) -> bool {
+        self.shared.ring.load(Relaxed) == 0
+    }
+
+    /// The number of the slot at a position.
     #[inline]
     pub(super) fn slot_at(&self, position: u32) -> Option<u32> {
+        if self.is_in_order() {
+            return Some(position & SLOT_MASK);
+        }
         Some(self.ring_entry(position)?.load(Relaxed))
     }
 
@@ -234,16 +243,80 @@ impl<'a> Queue<'a> {
         self.memory.at(self.slot_place(slot)?)
     }
 
-    /// The list of a slot, with all entries that there is room for.
-    pub(super) fn list(&self, slot: u32) -> Option<&'a [RecvSge]> {
-        let place = self.slot_place(slot)? + size_of::<RecvHeader>() as u64;
-        self.memory.slice(place, self.shared.max_sge.load(Relaxed) as usize)
+    /// The begin of a slot, and its list with all entries that there is room for.
+    #[inline]
+    pub(super) fn parts(&self, slot: u32) -> Option<(&'a RecvHeader, &'a [RecvSge])> {
+        self.parts_at(self.memory, self.slot_place(slot)?)
+    }
+
+    /// The same of one that begins at an offset.
+    #[inline]
+    pub(super) fn parts_at<'b>(
+        &self,
+        memory: &'b Memory,
+        place: u64,
+    ) -> Option<(&'b RecvHeader, &'b [RecvSge])> {
+        let list = place.checked_add(size_of::<RecvHeader>() as u64)?;
+        let count = self.shared.max_sge.load(Relaxed) as usize;
+        Some((memory.at(place)?, memory.slice(list, count)?))
     }
 
     #[inline]
     fn slot_place(&self, slot: u32) -> Option<u64> {
-        let offset = u64::from(slot) * u64::from(self.shared.slot_size.load(Relaxed));
+        let capacity = self.shared.capacity.load(Relaxed);
+        let index = match self.is_in_order() {
+            true if !capacity.is_power_of_two() => return None,
+            true => slot & (capacity - 1),
+            false => slot,
+        };
+        let offset = u64::from(index) * u64::from(self.shared.slot_size.load(Relaxed));
         self.shared.slots.load(Relaxed).checked_add(offset)
+    }
+
+    /// Whether a message of so many bytes may go to the next receive without a look at it: its key
+    /// was good when it was posted, and there is room. With the lock of the QP held.
+    #[cfg(test)]
+    pub(crate) fn is_plain(&self, length: u32) -> bool {
+        let plain = self.shared.plain.load(Acquire);
+        let ahead = ((plain >> 32) as u32).wrapping_sub(self.shared.head.load(Relaxed));
+        // One that is far ahead was passed long ago.
+        length <= plain as u32 && !(1..=MAX_QP_WR).contains(&ahead)
+    }
+
+    /// Makes requesters look at all receives that are posted now. What they need to look at must be
+    /// stored before.
+    pub(crate) fn distrust(&self) {
+        let shared = self.shared;
+        let mut plain = shared.plain.load(Relaxed);
+        loop {
+            let tail = shared.tail.load(Acquire);
+            let new = u64::from(tail) << 32 | plain & !HIGH;
+            match shared.plain.compare_exchange_weak(plain, new, AcqRel, Relaxed) {
+                Ok(_) => return,
+                Err(now) => plain = now,
+            }
+        }
+    }
+
+    /// Gives a slot back, whose completion has been polled. Only the owner does that; of a queue in
+    /// order, one thread at a time.
+    #[inline]
+    pub(crate) fn free(&self, slot: u32) {
+        if !self.is_in_order() {
+            return self.push_free(slot);
+        }
+        let freed = self.shared.freed.load(Relaxed);
+        let ahead = slot.wrapping_sub(freed) & SLOT_MASK;
+        // What was outstanding when the queue was cleared frees nothing that is not.
+        if ahead < self.shared.tail.load(Acquire).wrapping_sub(freed) {
+            self.shared.freed.store(freed.wrapping_add(ahead).wrapping_add(1), Release);
+        }
+    }
+
+    /// Receives of a queue in order whose completions have not been polled.
+    #[inline]
+    pub(super) fn outstanding(&self) -> u32 {
+        self.shared.tail.load(Relaxed).wrapping_sub(self.shared.freed.load(Acquire))
     }
 
     /// Puts a slot on the stack of the free ones. Only the owner does that, from any thread; it
@@ -304,6 +377,10 @@ impl<'a> Queue<'a> {
     }
 }
 
+/// The bits of a position that are the number of a slot, in a queue in order.
+const SLOT_MASK: u32 = MAX_QP_WR - 1;
+const _: () = assert!(MAX_QP_WR.is_power_of_two());
+
 /// The low half of [`QueueShared::free`] while slots are moved.
 const MOVING: u32 = u32::MAX;
 const HIGH: u64 = !(u32::MAX as u64);
@@ -312,20 +389,13 @@ const HIGH: u64 = !(u32::MAX as u64);
 #[inline]
 pub(crate) fn polled(memory: &Memory, offset: u64, generation: u32, slot: u32) {
     if let Some(queue) = of_completion(memory, offset, generation) {
-        queue.push_free(slot);
-    }
-}
-
-/// Prepares [`polled`]: of a completion that is about to be taken.
-#[inline]
-pub(crate) fn will_be_polled(memory: &Memory, offset: u64, slot: u32) {
-    if let Some(queue) = Queue::at(memory, offset) {
-        queue.fetch_free(slot);
+        queue.free(slot);
     }
 }
 
 /// The queue that a completion belongs to, if it still exists; `generation` is that of its
 /// [origin](crate::urxe::origin).
+#[inline]
 pub(crate) fn of_completion(memory: &Memory, offset: u64, generation: u32) -> Option<Queue<'_>> {
     Queue::at(memory, offset)
         .filter(|queue| same_receive_generation(generation, queue.generation()))

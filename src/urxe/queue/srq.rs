@@ -170,6 +170,7 @@ unsafe fn create(
         events: context.events().number(),
         cq: cq.map_or(0, Cq::record),
         xrcd: xrcd.map_or(0, Xrcd::id),
+        in_order: false,
     };
     let queue = OwnQueue::new(host, attr.attr.max_wr, attr.attr.max_sge, identity)?;
     let index = host.table_insert(Table::Srq, queue.offset())?;

@@ -196,11 +196,17 @@ fn completions_of_a_queue_that_is_gone_free_nothing() {
     }
 }
 
+/// A queue of a QP.
+fn in_order(host: &'static Host, max_wr: u32, pd: u32) -> OwnQueue {
+    let identity = Identity { pd, in_order: true, ..Identity::default() };
+    OwnQueue::new(host, max_wr, 2, identity).unwrap()
+}
+
 #[test]
 fn clearing_frees_what_waits() {
     let scratch = Scratch::new();
     let host = scratch.host();
-    let queue = OwnQueue::new(host, 3, 1, Identity::default()).unwrap();
+    let queue = in_order(host, 3, 0);
     post(&queue, &[1, 2, 3], 1).unwrap();
     let (_, slot) = take(host, &queue).unwrap();
     queue.clear();
@@ -208,6 +214,119 @@ fn clearing_frees_what_waits() {
     assert_eq!(post(&queue, &[4, 5, 6], 1), Err((Errno::ENOMEM, 6)));
     free(host, &queue, slot);
     assert_eq!(post(&queue, &[6], 1), Ok(()));
+    let order: Vec<_> = core::iter::from_fn(|| take(host, &queue)).map(|(id, _)| id).collect();
+    assert_eq!(order, [4, 5, 6]);
+    // Polled once more, it frees nothing.
+    free(host, &queue, slot);
+    assert_eq!(post(&queue, &[7], 1), Err((Errno::ENOMEM, 7)));
+}
+
+#[test]
+fn slots_in_order_come_round() {
+    let scratch = Scratch::new();
+    let host = scratch.host();
+    for max_wr in [1, 3, 5, 64] {
+        let queue = in_order(host, max_wr, 0);
+        let shared = queue.view().unwrap().shared;
+        for place in [&shared.head, &shared.tail, &shared.freed, &shared.seen_tail] {
+            place.store(u32::MAX - 70, Relaxed);
+        }
+        let (mut next, mut expected) = (0, 0);
+        for _ in 0..200 {
+            while post(&queue, &[next], 2).is_ok() {
+                next += 1;
+            }
+            assert_eq!(queue.view().unwrap().waiting(), max_wr);
+            // All but the last are polled one by one, the last two at once.
+            let taken: Vec<_> = core::iter::from_fn(|| take(host, &queue)).collect();
+            for (index, &(wr_id, slot)) in taken.iter().enumerate() {
+                assert_eq!(wr_id, expected);
+                expected += 1;
+                assert_eq!(queue.view().unwrap().receive(slot).unwrap().wr_id, wr_id);
+                if index + 2 != taken.len() {
+                    free(host, &queue, slot);
+                }
+            }
+        }
+    }
+}
+
+/// The last receives, posted with lists of these lengths, may get a message of so many bytes without
+/// a look at them.
+fn post_lengths(queue: &OwnQueue, lengths: &[u32], lkey: u32) {
+    let mut list: Vec<_> =
+        lengths.iter().map(|&length| ibv_sge { addr: 0x1000, length, lkey }).collect();
+    let mut request = ibv_recv_wr {
+        wr_id: 0,
+        next: core::ptr::null_mut(),
+        sg_list: list.as_mut_ptr(),
+        num_sge: list.len() as i32,
+    };
+    // SAFETY: a valid request.
+    unsafe { queue.post(&mut request) }.unwrap();
+}
+
+#[test]
+fn what_may_be_sent_without_a_look() {
+    let scratch = Scratch::new();
+    let host = scratch.host();
+    let key = crate::urxe::region::testing::key(host, 5, 0x1000, 4096);
+    let queue = in_order(host, 4, 5);
+    let view = queue.view().unwrap();
+    // What the next receive takes at most, of 64 bytes.
+    let room = || (0..=65).rev().find(|&length| view.is_plain(length));
+    let pass = || {
+        let (_, slot) = take(host, &queue).unwrap();
+        free(host, &queue, slot);
+    };
+    assert_eq!(room(), Some(64));
+    post_lengths(&queue, &[100], key);
+    assert_eq!(room(), Some(64));
+    // The shortest counts, also for those before it.
+    post_lengths(&queue, &[5, 3], key);
+    assert_eq!(room(), Some(8));
+    post_lengths(&queue, &[40], key);
+    (0..3).for_each(|_| pass());
+    // As long as one so short may be there.
+    assert_eq!(room(), Some(8));
+    post_lengths(&queue, &[40], key);
+    post_lengths(&queue, &[50], key);
+    (0..2).for_each(|_| pass());
+    for _ in 0..3 {
+        post_lengths(&queue, &[50], key);
+        pass();
+    }
+    assert_eq!(room(), Some(50));
+    // A bad key: that one is looked at, and those before.
+    post_lengths(&queue, &[50], key);
+    post_lengths(&queue, &[50], key + 1);
+    post_lengths(&queue, &[50], key);
+    assert_eq!(room(), None);
+    pass();
+    assert_eq!(room(), None);
+    pass();
+    assert_eq!(room(), Some(50));
+    pass();
+    // No bytes need no key, but room is room.
+    post_lengths(&queue, &[0], key + 1);
+    assert_eq!(room(), Some(0));
+    pass();
+    // What was good may be gone.
+    (0..8).for_each(|_| {
+        post_lengths(&queue, &[64], key);
+        pass();
+    });
+    assert_eq!(room(), Some(64));
+    post_lengths(&queue, &[64], key);
+    view.distrust();
+    post_lengths(&queue, &[64], key);
+    assert_eq!(room(), None);
+    pass();
+    assert_eq!(room(), Some(64));
+    // Of another domain.
+    let other = in_order(host, 4, 6);
+    post_lengths(&other, &[64], key);
+    assert!(!other.view().unwrap().is_plain(1));
 }
 
 #[test]

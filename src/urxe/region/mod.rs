@@ -18,6 +18,7 @@ pub(crate) mod dmah;
 mod files;
 mod import;
 mod keys;
+mod known;
 pub(crate) mod mr;
 mod populate;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub(crate) use dm::{alloc_dm, dm_export_dmabuf_fd, free_dm, reg_dm_mr};
 pub(crate) use dmabuf::{reg_dmabuf_mr, reg_mr_ex};
 pub(crate) use dmah::{alloc_dmah, dealloc_dmah};
 pub(crate) use import::{import_dm, import_mr, unimport_dm, unimport_mr};
+pub(crate) use known::Known;
 pub(crate) use mr::{alloc_null_mr, dereg_mr, reg_mr, rereg_mr};
 pub(crate) use users::using;
 pub(crate) use window::{Bind, alloc_mw, dealloc_mw, next_rkey};

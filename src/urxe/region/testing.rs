@@ -3,7 +3,8 @@
 use core::ffi::c_int;
 use core::ptr;
 
-use super::{Denied, Place, Wanted, check};
+use super::check::Content;
+use super::{Denied, Place, Wanted, check, keys};
 use crate::abi::*;
 use crate::urxe::device::OPS;
 use crate::urxe::host;
@@ -46,4 +47,20 @@ pub(crate) unsafe fn free_pd(pd: *mut ibv_pd) {
 /// What a key of this process allows to a peer of the QP with this number, or to itself (0).
 pub(crate) fn look(key: u32, wanted: &Wanted) -> Result<Place, Denied> {
     check(host::host().unwrap().memory(), key, wanted)
+}
+
+/// A key of ordinary memory that its owner may write.
+pub(crate) fn key(host: &host::Host, pd: u32, address: u64, length: u64) -> u32 {
+    let key = keys::reserve(host).unwrap();
+    let content = Content {
+        key,
+        pd,
+        access: IBV_ACCESS_LOCAL_WRITE,
+        iova: address,
+        address,
+        length,
+        ..Content::default()
+    };
+    keys::store(host, &content).unwrap();
+    key
 }

@@ -4,13 +4,18 @@ use crate::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::{Lock, NewLine, Shared};
 
-/// A receive queue: a ring of slot numbers in the order in which the slots were posted, and the
-/// slots with the work requests themselves.
+/// A receive queue: slots with the work requests, and of an SRQ a ring of slot numbers in the order
+/// in which the slots were posted.
 ///
 /// The owner posts: it fills a free slot, writes its number into the ring and stores `tail`. A
 /// requester takes: with the QP's lock held (that of an SRQ: its own) it reads the slot that `head`
 /// names and stores `head` when the message is in place. A slot is free again when the owner has
 /// polled its completion.
+///
+/// The receives of a QP's own queue are polled in the order in which they were posted, so slots are
+/// used one after the other and need neither the ring nor the stack of free ones. Nor does a
+/// requester look at the slot for a short message, which travels in the completion, as long as
+/// `plain` says that it would find nothing there that stands in the way.
 #[repr(C, align(64))]
 pub(crate) struct QueueShared {
     /// Of an SRQ: held by a requester that takes. Locked after the QP's lock, before that of the
@@ -35,7 +40,8 @@ pub(crate) struct QueueShared {
     pub(crate) max_sge: AtomicU32,
     /// Bytes of a slot: [`RecvHeader`] and `max_sge` times [`RecvSge`].
     pub(crate) slot_size: AtomicU32,
-    /// Offset of the ring (`AtomicU32` slot numbers).
+    /// Offset of the ring (`AtomicU32` slot numbers); 0 for the queue of a QP, whose slot numbers are
+    /// the low bits of positions.
     pub(crate) ring: AtomicU64,
     /// Offset of the slots.
     pub(crate) slots: AtomicU64,
@@ -43,8 +49,10 @@ pub(crate) struct QueueShared {
     pub(crate) pd: AtomicU32,
     /// SRQ number; 0 for the queue of a QP.
     pub(crate) srq_num: AtomicU32,
-    /// Address of the `ibv_srq` in the owner's memory, which events name.
-    pub(crate) user_handle: AtomicU64,
+    /// Of the queue of a QP: the keys of all receives from the position in the high half on were
+    /// good when they were posted, and each has room for as many bytes as the low half says, at most
+    /// [`CQE_PAYLOAD`](super::CQE_PAYLOAD).
+    pub(crate) plain: AtomicU64,
     /// Offset of the completion queue of the receives; XRC SRQs.
     pub(crate) cq: AtomicU64,
     /// Number of the context whose event file gets the asynchronous events.
@@ -62,6 +70,10 @@ pub(crate) struct QueueShared {
     pub(crate) free: AtomicU64,
     /// Number of the XRC domain; XRC SRQs.
     pub(crate) xrcd: AtomicU64,
+    /// Address of the `ibv_srq` in the owner's memory, which events name.
+    pub(crate) user_handle: AtomicU64,
+    /// Of the queue of a QP: the first whose completion has not been polled, not wrapped.
+    pub(crate) freed: AtomicU32,
 }
 
 /// Begin of a receive's slot.
