@@ -136,6 +136,16 @@ mod tests {
         List::new(places, OneProvider::plugins(any_provider()))
     }
 
+    /// The list of the library stays; those of tests go.
+    impl<S> Drop for List<S> {
+        fn drop(&mut self) {
+            for device in self.devices.drain(..) {
+                // SAFETY: the reference of the list.
+                unsafe { device_put(device) };
+            }
+        }
+    }
+
     fn names(devices: &[*mut ibv_device]) -> Vec<String> {
         // SAFETY: the caller has references to the devices.
         let name = |device: &*mut ibv_device| unsafe { crate::discovery::text(&(**device).name) };

@@ -5,6 +5,7 @@ use core::cell::{Cell, RefCell};
 use crate::fork::ranges::{Advice, Span};
 use crate::fork::{Fork, System};
 use crate::sys::errno::{Errno, Result};
+use crate::sys::tests::keep;
 
 thread_local! {
     static FORK: Cell<Option<&'static Fork>> = const { Cell::new(None) };
@@ -16,11 +17,11 @@ thread_local! {
 
 pub(super) fn fork() -> &'static Fork {
     FORK.get().unwrap_or_else(|| {
-        let fork = Box::leak(Box::new(Fork::new(System {
+        let fork: &Fork = keep(Fork::new(System {
             copies_on_fork: || COPIES_ON_FORK.get(),
             madvise: advise,
             page_size_at: |_| HUGE_PAGE.get(),
-        })));
+        }));
         FORK.set(Some(fork));
         fork
     })

@@ -3,6 +3,7 @@
 use super::load::File;
 use super::*;
 use crate::provider_api::private_abi;
+use crate::sys::tests::keep;
 use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
@@ -62,7 +63,7 @@ pub(crate) fn provider(name: &'static CStr, table: &[verbs_match_ent]) -> verbs_
         name: name.as_ptr(),
         match_min_abi_version: 1,
         match_max_abi_version: 2,
-        match_table: Vec::leak(table).as_ptr(),
+        match_table: keep(table).as_ptr(),
         alloc_device: Some(alloc_device),
         uninit_device: Some(uninit_device),
         ..verbs_device_ops::zeroed()
@@ -136,7 +137,7 @@ pub(crate) fn any_provider() -> *const verbs_device_ops {
 }
 
 fn leak(ops: verbs_device_ops) -> *const verbs_device_ops {
-    Box::leak(Box::new(ops))
+    keep(ops)
 }
 
 /// A record as netlink gives it, with a device file and version 1.

@@ -97,6 +97,7 @@ mod tests {
     use super::*;
     use crate::provider_api::context::uninit;
     use crate::sys::errno::Errno;
+    use crate::sys::tests::keep;
     use crate::verbs::testing::Fake;
     use crate::verbs::{ah, comp_cntr, cq, device, dmah, mr, pd, qp, srq};
 
@@ -104,7 +105,7 @@ mod tests {
     fn close(fake: Fake) {
         // SAFETY: a live context, for the last time.
         unsafe { uninit(fake.context()) };
-        core::mem::forget(fake);
+        keep(fake);
     }
 
     #[test]

@@ -1,4 +1,16 @@
-//! What tests of parsers share: reproducible random bytes.
+//! What tests share: reproducible random bytes for parsers, and values that stay.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// A value that stays as long as the process, where leak checkers find it. Takes no lock, so that a
+/// forked child can keep something too.
+pub(crate) fn keep<T>(value: T) -> &'static mut T {
+    /// Begin of a chain.
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    let kept = Box::leak(Box::new((value, 0)));
+    kept.1 = LAST.swap((&raw mut *kept).expose_provenance(), Ordering::Relaxed);
+    &mut kept.0
+}
 
 /// How many mutated inputs a parser test tries; about a tenth of a second each.
 pub(crate) const ROUNDS: usize = 20_000;

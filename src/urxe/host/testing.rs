@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::Host;
 use super::directory::Directory;
+use crate::sys::tests::keep;
 
 /// A directory of a test, removed in the end.
 pub(crate) struct Scratch {
@@ -34,7 +35,7 @@ impl Scratch {
 
     /// A host in this directory, not that of the process.
     pub(crate) fn host(&self) -> &'static Host {
-        Box::leak(Box::new(Host::new(self.directory()).unwrap()))
+        keep(Host::new(self.directory()).unwrap())
     }
 }
 

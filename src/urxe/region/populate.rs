@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn memory_that_is_not_there_is_a_fault() {
         // Far from where the kernel puts the mappings of other threads, which could fill the hole.
-        let pages = Pages::at(0x1000_0000_0000, 3, libc::PROT_READ | libc::PROT_WRITE);
+        let pages = Pages::at(0x2000_0000_0000, 3, libc::PROT_READ | libc::PROT_WRITE);
         let page = page::size();
         // SAFETY: a page of the test's own mapping.
         unsafe { libc::munmap(core::ptr::with_exposed_provenance_mut(pages.0 + page), page) };

@@ -58,8 +58,8 @@ unsafe extern "C" fn port(_: *mut ibv_context, port: u8, attr: *mut ibv_port_att
     0
 }
 
-/// A context on a kernel without the ioctls, with these files.
-fn with_sysfs(files: &[(&str, &str)]) -> (DeviceFiles, TestContext) {
+/// A context on a kernel without the ioctls, with these files, which go before it.
+fn with_sysfs(files: &[(&str, &str)]) -> (TestContext, DeviceFiles) {
     let context = TestContext::new(Form::Write);
     fake::answer(|_| Reply::Fail(libc::EPROTONOSUPPORT));
     let ops = verbs_context_ops {
@@ -69,7 +69,8 @@ fn with_sysfs(files: &[(&str, &str)]) -> (DeviceFiles, TestContext) {
     };
     // SAFETY: the context is used by this test alone.
     unsafe { set_ops(context.get(), &ops) };
-    (DeviceFiles::new(context.device(), files), context)
+    let files = DeviceFiles::new(context.device(), files);
+    (context, files)
 }
 
 fn query_ex(context: &TestContext, port: u32, index: u32) -> (c_int, ibv_gid_entry) {
@@ -156,7 +157,7 @@ fn other_errors_leave_the_results_alone() {
 
 #[test]
 fn sysfs_gives_the_entry_where_the_ioctl_is_missing() {
-    let (_files, context) = with_sysfs(&[
+    let (context, _files) = with_sysfs(&[
         ("ports/1/gids/0", GID),
         ("ports/1/gid_attrs/types/0", "IB/RoCE v1\n"),
         ("ports/1/gid_attrs/ndevs/0", "lo\n"),
@@ -204,7 +205,7 @@ fn sysfs_gives_the_entry_where_the_ioctl_is_missing() {
 
 #[test]
 fn types_in_sysfs_are_known_or_an_error() {
-    let (_files, context) = with_sysfs(&[
+    let (context, _files) = with_sysfs(&[
         ("ports/1/gid_attrs/types/0", "IB/RoCE v1\n"),
         ("ports/1/gid_attrs/types/1", "RoCE v2"),
         ("ports/1/gid_attrs/types/2", "RoCE v3\n"),
@@ -227,7 +228,7 @@ fn types_in_sysfs_are_known_or_an_error() {
 
 #[test]
 fn flags_of_the_future_need_the_ioctl() {
-    let (_files, context) = with_sysfs(&[("ports/1/gids/0", GID)]);
+    let (context, _files) = with_sysfs(&[("ports/1/gids/0", GID)]);
     let mut entry = ibv_gid_entry::zeroed();
     let size = size_of_val(&entry);
     // SAFETY: a live context and room for the results.
@@ -241,7 +242,7 @@ fn flags_of_the_future_need_the_ioctl() {
 
 #[test]
 fn entries_have_the_length_that_the_caller_knows() {
-    let (_files, context) =
+    let (context, _files) =
         with_sysfs(&[("ports/1/gids/0", GID), ("ports/1/gid_attrs/types/0", "RoCE v2\n")]);
     let mut room = [0xee_u8; 64];
     // SAFETY: a live context and room for the results.
@@ -282,7 +283,7 @@ fn the_table_from_sysfs_has_no_empty_entries() {
         ("ports/2/gids/1", ZERO),
         ("ports/2/gids/2", ZERO),
     ];
-    let (_files, context) = with_sysfs(&files);
+    let (context, _files) = with_sysfs(&files);
     let mut room = [0xee_u8; 40 * 3];
     let entries = room.as_mut_ptr().cast();
     // SAFETY: a live context and room for the entries.
@@ -305,7 +306,7 @@ fn the_table_from_sysfs_has_no_empty_entries() {
 
 #[test]
 fn an_unreadable_table_is_an_error() {
-    let (_files, context) = with_sysfs(&[("ports/1/gids/0", GID)]);
+    let (context, _files) = with_sysfs(&[("ports/1/gids/0", GID)]);
     let mut entries = [ibv_gid_entry::zeroed(); 4];
     let size = size_of::<ibv_gid_entry>();
     // SAFETY: a live context and room for the entries.

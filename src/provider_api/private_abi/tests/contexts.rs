@@ -10,6 +10,7 @@ use crate::provider_api::context::{
     _verbs_init_and_alloc_context, verbs_set_ops, verbs_uninit_context,
 };
 use crate::provider_api::{extended, op_index, ops, private, registry};
+use crate::sys::tests::keep;
 
 /// Bytes of the provider's own on either side of its `verbs_context`.
 const OWN: usize = 128;
@@ -98,11 +99,11 @@ unsafe extern "C" fn advise_mr() -> c_int {
 
 /// A device of a provider that is registered with the private ABI of a layout, or not at all.
 fn device(layout: &'static Layout, registered: bool) -> verbs_device {
-    let ops: &verbs_device_ops = Box::leak(Box::new(verbs_device_ops {
+    let ops: &verbs_device_ops = keep(verbs_device_ops {
         name: c"old".as_ptr(),
         alloc_context: Some(alloc_context),
         ..verbs_device_ops::zeroed()
-    }));
+    });
     if registered {
         let register = match layout.private_abi {
             34 => v34::verbs_register_driver_34,

@@ -1,5 +1,6 @@
 use super::super::testing::{Child, Scratch};
 use super::*;
+use crate::sys::tests::keep;
 use std::sync::atomic::AtomicU64 as Count;
 
 fn piece(address: *mut u8, length: usize) -> iovec {
@@ -8,7 +9,7 @@ fn piece(address: *mut u8, length: usize) -> iovec {
 
 /// A page that parent and child have at the same address, but each its own.
 fn words() -> &'static [AtomicU64; 512] {
-    Box::leak(Box::new([const { AtomicU64::new(0) }; 512]))
+    keep([const { AtomicU64::new(0) }; 512])
 }
 
 #[test]

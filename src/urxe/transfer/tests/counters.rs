@@ -3,7 +3,6 @@
 use super::*;
 use crate::sys::errno::Errno;
 use crate::verbs::comp_cntr::*;
-use crate::verbs::qp::ibv_destroy_qp;
 
 const SEND: usize = 0;
 const RECV: usize = 1;
@@ -225,9 +224,10 @@ fn what_counters_refuse() {
     // SAFETY: live objects; the QP is not used any more, and then the counters are free.
     unsafe {
         assert_eq!(ibv_destroy_comp_cntr(counter), libc::EBUSY);
-        assert_eq!(ibv_destroy_qp(side.qp), 0);
+        assert_eq!(side.destroy_qp(), 0);
         assert_eq!(ibv_destroy_comp_cntr(counter), 0);
         assert_eq!(ibv_destroy_comp_cntr(other), 0);
+        assert_eq!(ibv_destroy_comp_cntr(its), 0);
     }
 }
 

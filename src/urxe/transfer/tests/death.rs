@@ -1,7 +1,6 @@
 //! Peers that are killed in the middle of what they do.
 
 use super::*;
-use crate::verbs::qp::ibv_destroy_qp;
 use std::time::{Duration, Instant};
 
 /// A process that sends and writes is killed after a time; its peer, which does so too, goes on
@@ -62,8 +61,7 @@ fn one_death(place: Where, life: Duration) -> u32 {
     }
     assert!(killed);
     assert_eq!(pair.near.state(), IBV_QPS_ERR);
-    // SAFETY: a live QP, for the last time.
-    assert_eq!(unsafe { ibv_destroy_qp(pair.near.qp) }, 0);
+    assert_eq!(pair.near.destroy_qp(), 0);
     received
 }
 

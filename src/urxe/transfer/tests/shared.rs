@@ -3,8 +3,6 @@
 use super::super::Reason;
 use super::*;
 use crate::urxe::transfer::{attach_mcast, detach_mcast};
-use crate::verbs::ah::ibv_create_ah;
-use crate::verbs::qp::ibv_destroy_qp;
 
 fn with_srq(place: Where, kind: ibv_qp_type) -> Pair {
     let far = if kind == IBV_QPT_XRC_SEND { IBV_QPT_XRC_RECV } else { kind };
@@ -126,12 +124,11 @@ fn multicast_reaches_all_that_are_attached() {
         let rc = Side::new(Options::new(IBV_QPT_RC));
         assert_eq!(attach_mcast(rc.qp, &raw const gid, 0), libc::EINVAL);
         assert_eq!(detach_mcast(other.qp, &raw const gid, 0), libc::EINVAL);
-        assert_eq!(ibv_destroy_qp(member.qp), libc::EBUSY);
     }
+    assert_eq!(member.destroy_qp(), libc::EBUSY);
     let mut address = sender.address();
     address.grh.dgid = gid;
-    // SAFETY: a live PD and an address.
-    let ah = unsafe { ibv_create_ah(sender.pd, &raw mut address) };
+    let ah = sender.ah_of(address);
     let send = || {
         let mut wr = ibv_send_wr { wr_id: 9, opcode: IBV_WR_SEND, ..ibv_send_wr::zeroed() };
         wr.wr.ud = ibv_send_wr_wr_ud { ah, remote_qpn: 0xff_ffff, remote_qkey: QKEY };
@@ -154,6 +151,7 @@ fn multicast_reaches_all_that_are_attached() {
     }
     send();
     assert!(sender.poll(sender.recv_cq).is_some() && member.poll(member.recv_cq).is_none());
-    // SAFETY: a live QP, for the last time.
-    assert_eq!(unsafe { ibv_destroy_qp(member.qp) }, 0);
+    assert_eq!(member.destroy_qp(), 0);
+    // SAFETY: a live QP, and a GID.
+    assert_eq!(unsafe { detach_mcast(sender.qp, &raw const gid, 0) }, 0);
 }

@@ -1,5 +1,6 @@
 //! One end of a connection in a test, and the other end, which may be in another process.
 
+use core::cell::{Cell, RefCell};
 use core::ptr;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -12,16 +13,17 @@ use crate::abi::*;
 use crate::sys::errno::Errno;
 use crate::urxe::completion::poll_cq;
 use crate::urxe::device::{Context, Opened};
-use crate::urxe::pair::{Qp, create_qp_ex, open_xrcd, post_recv, post_send};
-use crate::urxe::queue::srq::{create_srq_ex, get_srq_num, modify_srq, post_srq_recv};
-use crate::verbs::ah::ibv_create_ah;
+use crate::urxe::pair::{Qp, close_xrcd, create_qp_ex, open_xrcd, post_recv, post_send};
+use crate::urxe::queue::srq::{create_srq_ex, destroy_srq, get_srq_num, modify_srq, post_srq_recv};
+use crate::verbs::ah::{ibv_create_ah, ibv_destroy_ah};
 use crate::verbs::comp_cntr::{
-    ibv_create_comp_cntr, ibv_qp_attach_comp_cntr, ibv_read_comp_cntr, ibv_read_err_comp_cntr,
+    ibv_create_comp_cntr, ibv_destroy_comp_cntr, ibv_qp_attach_comp_cntr, ibv_read_comp_cntr,
+    ibv_read_err_comp_cntr,
 };
-use crate::verbs::cq::ibv_create_cq;
-use crate::verbs::mr::ibv_reg_mr;
-use crate::verbs::pd::ibv_alloc_pd;
-use crate::verbs::qp::ibv_modify_qp;
+use crate::verbs::cq::{ibv_create_cq, ibv_destroy_cq};
+use crate::verbs::mr::{ibv_dereg_mr, ibv_reg_mr};
+use crate::verbs::pd::{ibv_alloc_pd, ibv_dealloc_pd};
+use crate::verbs::qp::{ibv_destroy_qp, ibv_modify_qp};
 
 /// Length of the registered memory of a side.
 pub(super) const LENGTH: usize = (16 << 20) + (1 << 16);
@@ -43,7 +45,7 @@ pub(super) struct Card {
     pub(super) srq_num: u32,
 }
 
-/// One end of a connection. Nothing is freed; the process of a test does not live long.
+/// One end of a connection. All that it is made of goes with it.
 pub(super) struct Side {
     pub(super) opened: Opened,
     pub(super) pd: *mut ibv_pd,
@@ -56,6 +58,11 @@ pub(super) struct Side {
     pub(super) kind: ibv_qp_type,
     /// By the operations that they count.
     pub(super) counters: Vec<*mut ibv_comp_cntr>,
+    xrcd: *mut ibv_xrcd,
+    /// The test has destroyed the QP.
+    without_qp: Cell<bool>,
+    /// Frees what a test has made beside.
+    others: RefCell<Vec<Box<dyn FnOnce()>>>,
 }
 
 /// How a side is made.
@@ -183,8 +190,36 @@ impl Side {
             }
             let (base, kind) = (base.cast(), options.kind);
             let counters = counters(&opened, qp, options.counted);
-            Side { opened, pd, cq, recv_cq, qp, srq, mr, base, kind, counters }
+            let (without_qp, others) = (Cell::new(false), RefCell::default());
+            Side {
+                opened,
+                pd,
+                cq,
+                recv_cq,
+                qp,
+                srq,
+                mr,
+                base,
+                kind,
+                counters,
+                xrcd,
+                without_qp,
+                others,
+            }
         }
+    }
+
+    /// Destroys the QP, which is not used any more; what `ibv_destroy_qp(3)` returns.
+    pub(super) fn destroy_qp(&self) -> i32 {
+        // SAFETY: a live QP.
+        let status = unsafe { ibv_destroy_qp(self.qp) };
+        self.without_qp.set(status == 0);
+        status
+    }
+
+    /// Does something when this goes, before anything else of it goes.
+    pub(super) fn in_the_end(&self, free: impl FnOnce() + 'static) {
+        self.others.borrow_mut().push(Box::new(free));
     }
 
     pub(super) fn card(&self) -> Card {
@@ -218,8 +253,17 @@ impl Side {
     }
 
     pub(super) fn ah(&self) -> *mut ibv_ah {
+        self.ah_of(self.address())
+    }
+
+    /// An address handle, which goes with this.
+    pub(super) fn ah_of(&self, mut address: ibv_ah_attr) -> *mut ibv_ah {
         // SAFETY: a live PD.
-        unsafe { ibv_create_ah(self.pd, &mut self.address()) }
+        let ah = unsafe { ibv_create_ah(self.pd, &raw mut address) };
+        assert!(!ah.is_null());
+        // SAFETY: it is live until then.
+        self.in_the_end(move || assert_eq!(unsafe { ibv_destroy_ah(ah) }, 0));
+        ah
     }
 
     /// Moves the QP to RTS, connected with another.
@@ -468,6 +512,30 @@ impl Side {
             THREADS => vec![threads()],
             HAMMER => self.hammer(order[1] as u32, order[2]),
             order => panic!("{order}"),
+        }
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        self.others.take().into_iter().for_each(|free| free());
+        // SAFETY: live objects, for the last time, those first that use others.
+        unsafe {
+            assert!(self.without_qp.get() || ibv_destroy_qp(self.qp) == 0);
+            for counter in self.counters.iter().filter(|counter| !counter.is_null()) {
+                assert_eq!(ibv_destroy_comp_cntr(*counter), 0);
+            }
+            assert!(self.srq.is_null() || destroy_srq(self.srq) == 0);
+            assert_eq!(ibv_dereg_mr(self.mr), 0);
+            assert_eq!(ibv_destroy_cq(self.cq), 0);
+            assert_eq!(ibv_destroy_cq(self.recv_cq), 0);
+            assert!(self.xrcd.is_null() || close_xrcd(self.xrcd) == 0);
+            assert_eq!(ibv_dealloc_pd(self.pd), 0);
+            let memory = ptr::slice_from_raw_parts_mut(self.base.cast::<u64>(), LENGTH / 8);
+            drop(Box::from_raw(memory));
         }
     }
 }

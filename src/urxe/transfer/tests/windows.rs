@@ -2,7 +2,8 @@
 
 use super::super::Reason;
 use super::*;
-use crate::urxe::region::{alloc_mw, alloc_null_mr, next_rkey};
+use crate::urxe::region::{alloc_mw, alloc_null_mr, dealloc_mw, next_rkey};
+use crate::verbs::mr::ibv_dereg_mr;
 
 /// A QP that is connected with one that has bound a window of type 2, both in this process.
 fn bound(offset: usize, length: usize) -> (Side, Side, u32) {
@@ -14,6 +15,7 @@ fn bound(offset: usize, length: usize) -> (Side, Side, u32) {
     let rkey = unsafe {
         let mw = alloc_mw(far.pd, IBV_MW_TYPE_2);
         assert!(!mw.is_null());
+        far.in_the_end(move || assert_eq!(dealloc_mw(mw), 0));
         let rkey = next_rkey((*mw).rkey);
         let mut wr = ibv_send_wr { wr_id: 1, opcode: IBV_WR_BIND_MW, ..ibv_send_wr::zeroed() };
         let bind_info = ibv_mw_bind_info {
@@ -94,7 +96,11 @@ fn the_null_region_swallows_and_gives_zeros() {
     for place in PLACES {
         let mut pair = Pair::of(place, IBV_QPT_RC);
         // SAFETY: a live PD.
-        let null = unsafe { (*alloc_null_mr(pair.near.pd)).lkey };
+        let null = unsafe { alloc_null_mr(pair.near.pd) };
+        // SAFETY: live until then.
+        pair.near.in_the_end(move || assert_eq!(unsafe { ibv_dereg_mr(null) }, 0));
+        // SAFETY: live.
+        let null = unsafe { (*null).lkey };
         let mut list = pair.near.list(&[(0, 10), (0, 100_000), (10, 10)]);
         list[1].lkey = null;
         // Zeros go out.
