@@ -17,7 +17,7 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
      -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing";
 
 /// The target triple, named so that build scripts are built without the flags.
-const TRIPLE: &str = concat!(env!("XTASK_ARCH"), "-unknown-linux-gnu");
+pub(crate) const TRIPLE: &str = concat!(env!("XTASK_ARCH"), "-unknown-linux-gnu");
 
 /// Runs every target for `seconds`, each from its seeds and what earlier runs found.
 pub(crate) fn run(seconds: u64) -> Result<String> {

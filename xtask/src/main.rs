@@ -16,6 +16,7 @@ mod matrix;
 mod packages;
 mod pair;
 mod paths;
+mod sanitize;
 mod sh;
 mod symbols;
 mod test;

@@ -11,7 +11,7 @@ use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
 use crate::{
     abi_bench, abi_plugins, abi_suite, demo, dropin, fuzz, headers, install, installed, man,
-    matrix, packages, paths, symbols, tools, urxe, vm,
+    matrix, packages, paths, sanitize, symbols, tools, urxe, vm,
 };
 
 /// All steps, in the order in which they run.
@@ -21,6 +21,12 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "documentation", needs: &[], class: Class::Quick, run: documentation },
     Step { name: "dependencies", needs: &[], class: Class::Slow, run: dependencies },
     Step { name: "unit tests", needs: &["iproute2"], class: Class::Quick, run: unit_tests },
+    Step {
+        name: "address sanitizer",
+        needs: sanitize::ADDRESS_NEEDS,
+        class: Class::Slow,
+        run: address_sanitizer,
+    },
     Step { name: "headers", needs: headers::NEEDS, class: Class::Slow, run: headers },
     Step { name: "fuzzing", needs: &["g++"], class: Class::Quick, run: fuzzing },
     Step {
@@ -353,4 +359,8 @@ fn trixie_programs(ctx: &Ctx) -> Result<String> {
 
 fn bookworm_programs(ctx: &Ctx) -> Result<String> {
     vm::programs::run(Suite::Bookworm, &ctx.library, "")?.check()
+}
+
+fn address_sanitizer(_: &Ctx) -> Result<String> {
+    sanitize::address()
 }
