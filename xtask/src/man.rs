@@ -8,6 +8,8 @@
 //! the page, those that it is of: `.BR EBUSY " (" ibv_dealloc_pd )`. `abi-tests/errnos.tsv` has a
 //! line for each of these pairs with the test that reaches it.
 
+pub(crate) mod examples;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -40,6 +40,12 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "exports and their tests", needs: &[], class: Class::Quick, run: exports_table },
     Step { name: "man pages", needs: &["mandoc"], class: Class::Quick, run: man_pages },
     Step {
+        name: "man pages: examples",
+        needs: packages::FOR_BUILD,
+        class: Class::Quick,
+        run: man_examples,
+    },
+    Step {
         name: "installation",
         needs: install::check::PACKAGES,
         class: Class::Quick,
@@ -328,6 +334,10 @@ fn bookworm_suite(ctx: &Ctx) -> Result<String> {
 
 fn man_pages(_: &Ctx) -> Result<String> {
     man::check()
+}
+
+fn man_examples(ctx: &Ctx) -> Result<String> {
+    man::examples::check(&ctx.library)
 }
 
 fn without_device(ctx: &Ctx) -> Result<String> {
