@@ -8,6 +8,7 @@ pub(crate) mod futex;
 pub(crate) mod mutex;
 pub(crate) mod netlink;
 pub(crate) mod page;
+pub(crate) mod valgrind;
 pub(crate) mod variadic;
 
 #[cfg(test)]

@@ -120,6 +120,7 @@ impl Context {
         }
         shared.lid.store(u32::from(self.port.lid()), Ordering::Relaxed);
         header.device_count.fetch_max(self.device + 1, Ordering::Release);
+        self.host.change_qps();
     }
 
     /// Takes note of what has happened to the network interface, which becomes asynchronous events:

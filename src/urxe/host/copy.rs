@@ -12,7 +12,7 @@ use super::access;
 use crate::sys::errno::{Errno, Result};
 
 /// Bytes at the end of a message that are stored after all others.
-const TAIL: usize = 8;
+pub(crate) const TAIL: usize = 8;
 /// Entries of a list that one system call gets.
 const WINDOW: usize = 64;
 /// Bytes that one system call moves at most; the kernel's own limit is a little below 2 GiB.
@@ -161,22 +161,81 @@ pub(crate) unsafe fn copy(from: &[iovec], to: &[iovec]) -> Result<()> {
 #[inline]
 unsafe fn copy_piece(from: &iovec, to: &iovec) {
     let total = from.iov_len.min(to.iov_len);
-    let (source, target) = (from.iov_base.cast::<u8>(), to.iov_base.cast::<u8>());
-    // SAFETY: the caller's promise; the tail lies within both pieces. They may overlap.
+    // SAFETY: the caller's promise; so much lies within both pieces.
+    unsafe { copy_straight(from.iov_base.cast(), to.iov_base.cast(), total) };
+}
+
+/// Copies bytes within the process, the last eight after all others. What fits into a word is one
+/// store.
+///
+/// # Safety
+///
+/// As for [`copy`]. The ranges may overlap.
+#[inline(always)]
+pub(crate) unsafe fn copy_straight(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: the caller's promise.
     unsafe {
-        if total < TAIL {
-            core::ptr::copy(source, target, total);
-            return;
+        if length == TAIL {
+            target.cast::<u64>().write_unaligned(source.cast::<u64>().read_unaligned());
+        } else {
+            copy_long(source, target, length);
         }
-        let body = total - TAIL;
-        // Read first, as the pieces may overlap.
+    }
+}
+
+/// As [`copy_straight`].
+///
+/// # Safety
+///
+/// As for [`copy_straight`].
+#[inline(never)]
+unsafe fn copy_long(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match length {
+            4 => {
+                return target.cast::<u32>().write_unaligned(source.cast::<u32>().read_unaligned());
+            }
+            2 => {
+                return target.cast::<u16>().write_unaligned(source.cast::<u16>().read_unaligned());
+            }
+            1 => return target.write(source.read()),
+            ..TAIL => return copy_bytes(source, target, length),
+            _ => {}
+        }
+        let body = length - TAIL;
+        // Read first, as the ranges may overlap.
         let tail = source.add(body).cast::<u64>().read_unaligned();
-        if body > 0 {
-            core::ptr::copy(source, target, body);
-            fence(Ordering::Release);
-        }
+        copy_bytes(source, target, body);
+        fence(Ordering::Release);
         target.add(body).cast::<u64>().write_unaligned(tail);
     }
+}
+
+/// Copies bytes within the process.
+///
+/// # Safety
+///
+/// As for [`copy_straight`].
+#[inline]
+pub(crate) unsafe fn copy_bytes(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { core::ptr::copy(source, target, length) };
+}
+
+/// As [`copy_process`], by one system call; whether it has moved all `total` bytes.
+///
+/// # Safety
+///
+/// As for [`copy_process`].
+pub(super) unsafe fn copy_at_once(
+    pid: i32,
+    direction: Direction,
+    local: &[iovec],
+    remote: &[iovec],
+    total: usize,
+) -> bool {
+    call(pid, direction, local, remote) == Ok(total)
 }
 
 /// Copies the next `bytes`.

@@ -17,6 +17,7 @@ pub(crate) mod copy;
 mod directory;
 pub(crate) mod event_file;
 mod fork;
+mod marks;
 mod memory;
 pub(crate) mod null;
 mod peer;
@@ -32,7 +33,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 pub(crate) use arena::Kind;
-pub(crate) use clock::now;
+pub(crate) use clock::{now, ticks};
 pub(crate) use memory::{MappedFile, Memory};
 pub(crate) use peer::Peer;
 
@@ -125,6 +126,7 @@ impl Host {
         let (memory, directory) = (Arc::new(slot.memory), Arc::new(directory));
         let header: &Header = memory.at(0).ok_or(Errno::EIO)?;
         header.access.store(access::find_out(), Ordering::Release);
+        header.barriers.store(u32::from(marks::register()), Ordering::Release);
         let own = Peer::own(slot.number, slot.epoch, Arc::clone(&memory), Arc::clone(&directory));
         Ok(Host {
             slot: slot.number,
@@ -260,9 +262,9 @@ impl Host {
     /// Waits for all requests that are under way at QPs and SRQs of this process: what was stored
     /// before this call is seen by all later ones.
     pub(crate) fn pass_qp_locks(&self) {
-        let [qps, srqs] = self.tables.lock().map(|table| table.used);
+        let srqs = self.tables.lock()[Table::Srq as usize].used;
         let is_dead = |holder| self.is_dead(holder);
-        for qp in self.objects::<QpShared>(QP_TABLE, qps) {
+        for qp in self.qps() {
             // What was good when it was posted may have changed.
             if let Some(queue) = Queue::at(&self.memory, qp.queue.load(Ordering::Relaxed)) {
                 queue.distrust();
@@ -273,10 +275,21 @@ impl Host {
         for srq in self.objects::<QueueShared>(SRQ_TABLE, srqs) {
             srq.lock.pass(self.holder(), is_dead);
         }
+        self.pass_marks(self.qps());
+    }
+
+    /// The QPs of this process.
+    fn qps(&self) -> impl Iterator<Item = &QpShared> + Clone {
+        let used = self.tables.lock()[Table::Qp as usize].used;
+        self.objects(QP_TABLE, used)
     }
 
     /// The objects that are in the first entries of a table.
-    fn objects<T: Shared + 'static>(&self, place: u64, used: u32) -> impl Iterator<Item = &T> {
+    fn objects<T: Shared + 'static>(
+        &self,
+        place: u64,
+        used: u32,
+    ) -> impl Iterator<Item = &T> + Clone {
         let entries = self.memory.slice::<AtomicU64>(place, used as usize).unwrap_or_default();
         let offsets = entries.iter().map(|entry| entry.load(Ordering::Acquire));
         offsets.filter(|&offset| offset != 0).filter_map(|offset| self.memory.at(offset))

@@ -8,7 +8,7 @@ use libc::iovec;
 
 use super::access;
 use super::clock::coarse;
-use super::copy::{Direction, copy, copy_process};
+use super::copy::{Direction, copy, copy_at_once, copy_process};
 use super::directory::{Directory, EVENT, SHARE, file_name, status_of};
 use super::memory::{MappedFile, Memory};
 use super::slot::{self, Owner, owner};
@@ -234,6 +234,24 @@ impl Peer {
             return Err(Errno::EPERM);
         }
         result
+    }
+
+    /// Copies from or to the peer, which is another process and alive, by one system call; whether all
+    /// `total` bytes have been moved.
+    ///
+    /// # Safety
+    ///
+    /// As for [`write`](Self::write).
+    pub(crate) unsafe fn copy_at_once(
+        &self,
+        direction: Direction,
+        local: &[iovec],
+        remote: &[iovec],
+        total: usize,
+    ) -> bool {
+        let pid = self.pid.load(Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        self.allows_access() && unsafe { copy_at_once(pid, direction, local, remote, total) }
     }
 
     /// A shared file of the peer ([`shared_file`](super::shared_file)), mapped once. ENOENT if there

@@ -94,5 +94,6 @@ fn attach(
     counter.hold();
     attached.push(counter);
     shared.counted.store(before | wanted, Release);
+    shared.change();
     Ok(())
 }

@@ -27,7 +27,7 @@ use crate::urxe::queue::owner::Identity;
 use crate::urxe::queue::{OwnQueue, Srq};
 use crate::urxe::shared::{QPS, QpShared};
 use crate::urxe::transfer;
-use crate::urxe::transfer::Route;
+use crate::urxe::transfer::{Fast, Route};
 
 /// Members of `ibv_qp_init_attr_ex` that the device knows.
 const KNOWN: u32 = IBV_QP_INIT_ATTR_PD
@@ -156,6 +156,7 @@ pub(super) fn new_queue(ring: Ring) -> SendQueue {
         ring,
         attempt: Attempt::default(),
         route: Route::default(),
+        fast: Fast::default(),
         attr: ibv_qp_attr::zeroed(),
         building: 0,
         failed: None,
@@ -364,6 +365,7 @@ impl Qp {
         shared.device.store(self.device, Relaxed);
         shared.events.store(self.events(), Relaxed);
         shared.xrcd.store(self.objects.xrcd.map_or(0, |xrcd| xrcd.id()), Relaxed);
+        shared.change();
         shared.generation.store(self.generation, Release);
     }
 
@@ -427,6 +429,7 @@ impl Qp {
             self.host.table_remove(Table::Qp, self.index());
             // Requests that are under way are waited for.
             let (_guard, _) = self.lock_record();
+            self.stop_peer();
             // Even: whoever comes now finds nothing.
             self.shared.generation.store(self.generation.wrapping_add(1), SeqCst);
             self.shared.state.store(IBV_QPS_RESET, SeqCst);

@@ -34,6 +34,7 @@ pub(super) fn fail_with(
     let is_changed = !matches!(qp.state.load(Relaxed), IBV_QPS_RESET | IBV_QPS_ERR);
     if is_changed {
         qp.state.store(IBV_QPS_ERR, SeqCst);
+        qp.change();
     }
     complete();
     if !is_changed {

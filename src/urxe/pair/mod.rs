@@ -15,6 +15,7 @@ pub(crate) mod attempt;
 pub(crate) mod create;
 pub(crate) mod error;
 mod extended;
+mod fast;
 mod lock;
 pub(crate) mod modify;
 pub(crate) mod open;

@@ -15,7 +15,7 @@ use crate::urxe::explain;
 use crate::urxe::host::agent;
 use crate::urxe::limits::{MAX_MTU, MAX_RD_ATOMIC, PKEYS, PORTS, QP_ACCESS};
 use crate::urxe::shared::{QPS, QpShared, TakenOver};
-use crate::urxe::transfer::Route;
+use crate::urxe::transfer::{Fast, Route};
 
 /// Low 24 bits: QP numbers and PSNs.
 const BITS_24: u32 = 0xff_ffff;
@@ -210,6 +210,7 @@ fn move_to(qp: &Qp, send: &mut SendQueue, from: ibv_qp_state, to: ibv_qp_state) 
     {
         let (_guard, taken_over) = qp.lock_record();
         let shared = qp.shared;
+        qp.stop_peer();
         match to {
             IBV_QPS_RESET => reset(qp, send),
             IBV_QPS_ERR => enter_error(qp.host, qp.own(), shared, None),
@@ -234,6 +235,16 @@ fn move_to(qp: &Qp, send: &mut SendQueue, from: ibv_qp_state, to: ibv_qp_state) 
     }
     if to != IBV_QPS_RESET {
         run(qp, send);
+    }
+}
+
+impl Qp {
+    /// Waits for what the peer has under way without the lock of the record, and makes it look again
+    /// whether it is connected: with the lock held, before something changes.
+    pub(super) fn stop_peer(&self) {
+        self.shared.change();
+        self.host.pass_marks_of(self.shared);
+        self.shared.flags.fetch_and(!QpShared::PEER_MARKS, Relaxed);
     }
 }
 
@@ -263,6 +274,7 @@ fn reset(qp: &Qp, send: &mut SendQueue) {
     // What is polled of before is of earlier positions, and frees nothing.
     qp.set_freed(send.ring.tail);
     (send.attempt, send.route) = (Attempt::default(), Route::default());
+    send.fast = Fast::default();
     send.tells_drained = false;
     stop_waiting(qp, send);
 }

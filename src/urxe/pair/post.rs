@@ -4,7 +4,8 @@ use crate::sync::atomic::Ordering::SeqCst;
 use core::ffi::c_int;
 
 use super::error::flush_receives;
-use super::qp::{Qp, SendQueue};
+use super::fast;
+use super::qp::{Qp, SendQueue, Sending};
 use super::run::run;
 use super::states::state_name;
 use super::wqe::{Place, Request, Target};
@@ -29,8 +30,41 @@ pub(crate) unsafe extern "C" fn post_send(
     wr: *mut ibv_send_wr,
     bad: *mut *mut ibv_send_wr,
 ) -> c_int {
-    // SAFETY: the caller passes a QP, a list of requests and room for a pointer.
-    unsafe { answer(post_sends(Qp::of(qp), wr), bad) }
+    // SAFETY: the caller passes a QP and a list of requests, which ends with NULL.
+    unsafe {
+        let this = Qp::of(qp);
+        if let Err(errno) = this.check_process() {
+            return answer(Err((errno, wr)), bad);
+        }
+        let (mut send, mut rest) = (this.sending(), wr);
+        if fast::is_ready(this, &mut send) {
+            while let Some(request) = rest.as_ref()
+                && fast::try_post(this, &mut send, request)
+            {
+                rest = request.next;
+            }
+            if rest.is_null() {
+                return 0;
+            }
+        }
+        post_in_ring(this, send, rest, bad)
+    }
+}
+
+/// Posts requests that cannot be carried out at once, and those behind them.
+///
+/// # Safety
+///
+/// As for [`post_sends`]; `bad` must be room for a pointer.
+#[inline(never)]
+unsafe fn post_in_ring(
+    qp: &Qp,
+    send: Sending<'_>,
+    wr: *mut ibv_send_wr,
+    bad: *mut *mut ibv_send_wr,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { answer(post_sends(qp, send, wr), bad) }
 }
 
 /// # Safety
@@ -38,10 +72,9 @@ pub(crate) unsafe extern "C" fn post_send(
 /// `wr` must be NULL or a valid list of requests.
 unsafe fn post_sends(
     qp: &Qp,
+    mut send: Sending<'_>,
     mut wr: *mut ibv_send_wr,
 ) -> core::result::Result<(), (Errno, *mut ibv_send_wr)> {
-    qp.check_process().map_err(|errno| (errno, wr))?;
-    let mut send = qp.sending();
     check_state(qp).map_err(|errno| (errno, wr))?;
     let mut result = Ok(());
     // SAFETY: the caller's promise.

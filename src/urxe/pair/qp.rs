@@ -19,7 +19,7 @@ use crate::urxe::device::{Context, Pd};
 use crate::urxe::host::{Host, Peer};
 use crate::urxe::queue::{OwnQueue, Srq};
 use crate::urxe::shared::{Guard, QPS, QpShared, TakenOver};
-use crate::urxe::transfer::Route;
+use crate::urxe::transfer::{Fast, Route};
 
 /// A queue pair.
 ///
@@ -112,6 +112,8 @@ pub(crate) struct SendQueue {
     pub(crate) attempt: Attempt,
     /// The way to the peer.
     pub(super) route: Route,
+    /// What is known of the connection.
+    pub(super) fast: Fast,
     /// The attributes as `ibv_modify_qp(3)` set them: path, retries and so on. The state is not kept
     /// here but in the shared record.
     pub(crate) attr: ibv_qp_attr,

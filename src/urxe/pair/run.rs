@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::attempt::{Attempt, Done, Outcome};
 use super::error::{enter_error, fail_with, send};
+use super::fast;
 use super::qp::{Qp, SendQueue};
-use super::wqe::Request;
 use crate::abi::*;
 use crate::urxe::completion::{self, Added, Entry, counter};
 use crate::urxe::host::{self, Host, agent};
@@ -24,6 +24,9 @@ pub(super) fn run(qp: &Qp, send: &mut SendQueue) {
                 continue;
             }
             _ => break,
+        }
+        if !send.attempt.has_begun() && fast::try_run(qp, send) {
+            continue;
         }
         let wqe = send.ring.wqe(send.ring.head);
         match super::execute(qp, &send.attr, wqe, &mut send.attempt, &mut send.route) {
@@ -46,13 +49,13 @@ pub(super) fn run(qp: &Qp, send: &mut SendQueue) {
 }
 
 /// Takes the request at the head out of the queue, with its completion if it gets one.
-fn complete(qp: &Qp, send: &mut SendQueue, done: Done) {
+pub(super) fn complete(qp: &Qp, send: &mut SendQueue, done: Done) {
     let request = *send.ring.wqe(send.ring.head).request;
     send.ring.head = send.ring.head.wrapping_add(1);
     send.attempt = Attempt::default();
     let is_good = done.status == IBV_WC_SUCCESS;
     if !is_good || request.is_signaled() {
-        tell(qp, send, &request, done);
+        tell(qp, send.ring.head, request.wr_id, request.completion(), done);
     }
     let operation = match request.completion() {
         IBV_WC_SEND => IBV_QP_ATTACH_COMP_CNTR_OP_SEND,
@@ -64,17 +67,17 @@ fn complete(qp: &Qp, send: &mut SendQueue, done: Done) {
     counter::count(qp.host.memory(), qp.shared, operation, bytes);
 }
 
-/// Adds the completion of a request that has been taken out of the queue.
-fn tell(qp: &Qp, send: &SendQueue, request: &Request, done: Done) {
+/// Adds the completion of the request before `position`, which has been taken out of the queue.
+pub(super) fn tell(qp: &Qp, position: u32, wr_id: u64, opcode: ibv_wc_opcode, done: Done) {
     let is_good = done.status == IBV_WC_SUCCESS;
     let entry = Entry {
-        wr_id: request.wr_id,
+        wr_id,
         status: done.status,
-        opcode: request.completion(),
+        opcode,
         vendor_err: done.vendor_err,
         byte_len: done.byte_len,
         qp_num: qp.number,
-        origin: Origin::send(qp.index(), qp.generation, send.ring.head),
+        origin: Origin::send(qp.index(), qp.generation, position),
         ..Entry::default()
     };
     let mut added = Added::Done;
@@ -100,6 +103,7 @@ fn fail(qp: &Qp, complete: impl FnOnce()) {
         let state = &qp.shared.state;
         let _ = state.compare_exchange(IBV_QPS_RTS, IBV_QPS_SQE, SeqCst, SeqCst);
         let _ = state.compare_exchange(IBV_QPS_SQD, IBV_QPS_SQE, SeqCst, SeqCst);
+        qp.shared.change();
         complete();
     } else {
         fail_with(qp.host, qp.own(), qp.shared, None, complete);

@@ -50,6 +50,11 @@ pub(super) fn is_for_this_thread(qp: &Qp) -> bool {
     EXECUTOR.with_borrow(Option::is_some) || !SCRIPTED.lock().contains(&qp.number)
 }
 
+/// Whether requests on this thread are carried out by a test, or in the general way alone.
+pub(super) fn is_scripted() -> bool {
+    EXECUTOR.with_borrow(Option::is_some)
+}
+
 /// An hour in nanoseconds: no thread tries again what waits that long.
 pub(super) const HOUR: u64 = 3_600_000_000_000;
 

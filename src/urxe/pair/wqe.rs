@@ -130,6 +130,8 @@ pub(crate) struct Ring {
     pub(crate) head: u32,
     /// Next to post.
     pub(crate) tail: u32,
+    /// Requests before this position have been freed, as was seen last.
+    seen_freed: u32,
 }
 
 /// Inline bytes that every place has, for an atomic write.
@@ -176,7 +178,7 @@ impl Ring {
             None => Memory::Heap(boxed(length.div_ceil(size_of::<u128>()), 0)?),
         };
         let requests = boxed(places, nothing)?;
-        Ok(Ring { requests, data, limit, max_sge, max_inline, head: 0, tail: 0 })
+        Ok(Ring { requests, data, limit, max_sge, max_inline, head: 0, tail: 0, seen_freed: 0 })
     }
 
     /// Bytes of the data of a place, a multiple of 16.
@@ -206,6 +208,16 @@ impl Ring {
     #[inline]
     pub(crate) fn has_room(&self, ahead: u32, freed: u32) -> bool {
         self.tail.wrapping_add(ahead).wrapping_sub(freed) < self.limit
+    }
+
+    /// Whether a request can be posted; `freed` is looked at only if it matters.
+    #[inline(always)]
+    pub(crate) fn has_room_now(&mut self, freed: impl FnOnce() -> u32) -> bool {
+        if self.has_room(0, self.seen_freed) {
+            return true;
+        }
+        self.seen_freed = freed();
+        self.has_room(0, self.seen_freed)
     }
 
     /// The slot of a position, and where its data begins.

@@ -130,6 +130,11 @@ pub(super) fn entry(memory: &Memory, key: u32) -> Option<&KeyEntry> {
 impl Content {
     /// Reads an entry at rest; `None` if it does not come to rest.
     pub(super) fn read(entry: &KeyEntry) -> Option<Content> {
+        Self::read_numbered(entry).map(|(content, _)| content)
+    }
+
+    /// As [`read`](Self::read), with the sequence number that it has.
+    fn read_numbered(entry: &KeyEntry) -> Option<(Content, u32)> {
         for look in 0..LOOKS {
             let before = entry.sequence.load(Acquire);
             if before.is_multiple_of(2) {
@@ -148,7 +153,7 @@ impl Content {
                 };
                 fence(Acquire);
                 if entry.sequence.load(Relaxed) == before {
-                    return Some(content);
+                    return Some((content, before));
                 }
             }
             if look < SPINS {
@@ -206,6 +211,28 @@ impl Content {
 pub(crate) fn check(memory: &Memory, key: u32, wanted: &Wanted) -> Result<Place, Denied> {
     let content = entry(memory, key).and_then(Content::read);
     content.ok_or(Denied::Unknown { key })?.allow(key, wanted)
+}
+
+/// A key that allowed an access, to be used again as long as its entry is as it was.
+pub(crate) struct Known<'a> {
+    /// The entry.
+    pub(crate) entry: &'a KeyEntry,
+    /// Its sequence number.
+    pub(crate) sequence: u32,
+    /// First address, as the key counts it, and length in bytes.
+    pub(crate) range: (u64, u64),
+    /// Where the first byte is.
+    pub(crate) place: Place,
+}
+
+/// As [`check`], with all that the key allows.
+pub(crate) fn look<'a>(memory: &'a Memory, key: u32, wanted: &Wanted) -> Option<Known<'a>> {
+    let entry = entry(memory, key)?;
+    let (content, sequence) = Content::read_numbered(entry)?;
+    let range = (content.iova, content.length);
+    let wanted = Wanted { address: content.iova, length: 0, ..*wanted };
+    let place = content.allow(key, &wanted).ok()?;
+    Some(Known { entry, sequence, range, place })
 }
 
 impl Wanted {

@@ -23,6 +23,7 @@ mod cq;
 mod key;
 mod line;
 mod lock;
+mod mark;
 mod qp;
 mod queue;
 
@@ -33,6 +34,7 @@ pub(crate) use cq::{ARMED_NEXT, ARMED_SOLICITED, CQE_PAYLOAD, CqShared, Cqe, NOT
 pub(crate) use key::{KeyEntry, Memory as KeyMemory};
 pub(crate) use line::{Line, NewLine, will_read, will_write};
 pub(crate) use lock::{Guard, Holder, Lock, TakenOver};
+pub(crate) use mark::Mark;
 pub(crate) use qp::QpShared;
 pub(crate) use queue::{QueueShared, RecvHeader, RecvSge};
 
@@ -96,6 +98,9 @@ pub(crate) struct Header {
     pub(crate) devices: [DeviceShared; 32],
     /// Offset of the list of multicast groups, see `transfer::multicast`; 0 for none.
     pub(crate) groups: AtomicU64,
+    /// 1 if the owner can make others pass a barrier before it looks at their marks; see
+    /// `host::marks`.
+    pub(crate) barriers: AtomicU32,
 }
 
 /// A device that the owner of a slot has open.

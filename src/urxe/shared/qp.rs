@@ -1,20 +1,25 @@
 //! The responder's half of a queue pair.
 
+use crate::sync::atomic::Ordering::SeqCst;
 use crate::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::{Lock, NewLine, Shared};
+use super::{Lock, Mark, NewLine, Shared};
 
 /// What a requester needs of the QP that it sends to. Records of this kind stay of this kind.
 ///
 /// With the lock held, and `generation` as it was when the requester looked the QP up, the receive
 /// queue and the completion queue that are named here exist.
+///
+/// A requester that has found all in order once need not take the lock for reads and writes: as long
+/// as `stamp` is what it was then, nothing has changed. It sets the `mark` of its own QP before it
+/// looks, and who changes something waits for the mark of the peer; see `host::marks`.
 #[repr(C, align(64))]
 pub(crate) struct QpShared {
     /// Held during each request, and by the owner when it changes the QP.
     pub(crate) lock: Lock,
     /// Inbound messages that were completed, modulo 2^24.
     pub(crate) msn: AtomicU32,
-    /// Bits: [`QpShared::COMMUNICATION_SEEN`].
+    /// Bits: [`QpShared::COMMUNICATION_SEEN`], [`QpShared::PEER_MARKS`], [`QpShared::MARKS`].
     pub(crate) flags: AtomicU32,
     /// What changes seldom, and both sides read for each request.
     _settings: NewLine,
@@ -32,8 +37,8 @@ pub(crate) struct QpShared {
     pub(crate) access: AtomicU32,
     /// Number of the protection domain.
     pub(crate) pd: AtomicU32,
-    /// Q_Key; UD.
-    pub(crate) qkey: AtomicU32,
+    /// Adds one with each change of what peers go by, with the lock held.
+    pub(crate) stamp: AtomicU32,
     /// Offset of the receive queue ([`QueueShared`](super::QueueShared)), its own or an SRQ; 0 for
     /// none.
     pub(crate) queue: AtomicU64,
@@ -60,6 +65,12 @@ pub(crate) struct QpShared {
     pub(crate) reads: AtomicU32,
     /// Offsets of the counters ([`CounterShared`](super::CounterShared)), by the number of the bit.
     pub(crate) counters: [AtomicU64; COUNTED],
+    /// Q_Key; UD.
+    pub(crate) qkey: AtomicU32,
+    /// What the owner changes for each request of its own.
+    _requesting: NewLine,
+    /// Set while a request of this QP goes by stamps and keys alone.
+    pub(crate) mark: Mark,
 }
 
 /// Kinds of operations that can be counted.
@@ -68,12 +79,22 @@ pub(crate) const COUNTED: usize = 6;
 impl QpShared {
     /// The first request has come (event `COMM_EST` is sent once).
     pub(crate) const COMMUNICATION_SEEN: u32 = 1;
+    /// The peer sets its mark, and not the lock, while it reads and writes.
+    pub(crate) const PEER_MARKS: u32 = 2;
+    /// The owner does.
+    pub(crate) const MARKS: u32 = 4;
+
+    /// Notes that something is not as it was, with the lock held: requesters look again.
+    pub(crate) fn change(&self) {
+        self.stamp.fetch_add(1, SeqCst);
+    }
 }
 
 // abi-tests/urxe/errors.c damages these places.
 const _: () = assert!(core::mem::offset_of!(QpShared, lock) == 0);
 const _: () = assert!(core::mem::offset_of!(QpShared, queue) == 96);
-const _: () = assert!(size_of::<QpShared>() == 256);
+const _: () = assert!(core::mem::offset_of!(QpShared, mark) == 256);
+const _: () = assert!(size_of::<QpShared>() == 320);
 
 // SAFETY: nothing but atomics.
 unsafe impl Shared for QpShared {}

@@ -14,10 +14,12 @@
 //! * [`memory`]: reads, writes, atomics, flushes;
 //! * [`datagram`]: UD: addresses, the global route header;
 //! * [`multicast`]: the groups of all processes;
+//! * [`fast`]: reads and writes on a connection that is known to be in order;
 //! * [`stop`]: why an operation did not succeed, and what the requester makes of it.
 
 mod bytes;
 mod datagram;
+mod fast;
 mod local;
 mod memory;
 mod message;
@@ -26,6 +28,7 @@ mod responder;
 mod route;
 mod stop;
 
+pub(crate) use fast::{Fast, Job};
 pub(crate) use multicast::{attach_mcast, detach_mcast, is_attached};
 pub(crate) use route::Route;
 pub(crate) use stop::Reason;
@@ -132,6 +135,7 @@ impl Operation<'_> {
             );
             Stop::local(IBV_WC_MW_BIND_ERR, Reason::Invalidate)
         })?;
+        self.host.pass_marks_of(own);
         Ok(0)
     }
 

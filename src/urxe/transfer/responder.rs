@@ -10,7 +10,7 @@ use crate::abi::*;
 use crate::urxe::completion::counter;
 use crate::urxe::explain;
 use crate::urxe::host::{Host, Peer, Table};
-use crate::urxe::pair::{enter_error, error};
+use crate::urxe::pair::{Qp, enter_error, error};
 use crate::urxe::queue::Queue;
 use crate::urxe::shared::{DeviceShared, Guard, Holder, QPS, QpShared, TakenOver};
 
@@ -126,39 +126,43 @@ fn is_connected_to(qp: &QpShared, epoch: u64) -> bool {
     wanted == 0 || wanted == epoch
 }
 
+/// The QP that one with these attributes is connected to, with its lock.
+pub(super) fn connected<'a>(
+    host: &'a Host,
+    qp: &Qp,
+    attr: &ibv_qp_attr,
+    peer: &'a Peer,
+) -> Result<(Responder<'a>, Guard<'a>), Stop> {
+    let responder = Responder::find(host, peer, attr.dest_qp_num)?;
+    let kind = match qp.kind {
+        IBV_QPT_XRC_SEND => IBV_QPT_XRC_RECV,
+        kind => kind,
+    };
+    let guard = responder.lock(kind)?;
+    let shared = responder.shared;
+    let own = host.memory().at::<QpShared>(qp.record);
+    let device = responder.device().ok_or(Stop::Silence)?;
+    if shared.dest_qp_num.load(Relaxed) != qp.number
+        || !is_address_of(&attr.ah_attr, device)
+        || !is_connected_to(shared, host.epoch())
+        || !own.is_some_and(|own| is_connected_to(own, peer.epoch()))
+    {
+        return Err(Stop::Silence);
+    }
+    Ok((responder, guard))
+}
+
 impl<'a> Operation<'a> {
-    /// The QP that the own one is connected to, with its lock.
-    fn connected(&'a self, peer: &'a Peer) -> Result<(Responder<'a>, Guard<'a>), Stop> {
-        let responder = Responder::find(self.host, peer, self.attr.dest_qp_num)?;
-        let kind = match self.qp.kind {
-            IBV_QPT_XRC_SEND => IBV_QPT_XRC_RECV,
-            kind => kind,
-        };
-        let guard = responder.lock(kind)?;
-        let shared = responder.shared;
-        let device = responder.device().ok_or(Stop::Silence)?;
-        if shared.dest_qp_num.load(Relaxed) != self.qp.number
-            || !is_address_of(&self.attr.ah_attr, device)
-            || !is_connected_to(shared, self.host.epoch())
-            || !self.own_record().is_some_and(|own| is_connected_to(own, peer.epoch()))
-        {
-            return Err(Stop::Silence);
-        }
-        Ok((responder, guard))
-    }
-
-    /// The shared record of the requester's QP.
-    fn own_record(&self) -> Option<&QpShared> {
-        self.host.memory().at(self.qp.record)
-    }
-
     /// Does something with the QP that the own one is connected to, with its lock held; of XRC that
     /// of the SRQ as well.
     pub(super) fn with_connection<T>(
         &self,
         action: impl FnOnce(&Connection<'_>) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
-        let (responder, _guard) = self.connected(self.peer.ok_or(Stop::Silence)?)?;
+        let (responder, _guard) = {
+            let peer = self.peer.ok_or(Stop::Silence)?;
+            connected(self.host, self.qp, self.attr, peer)?
+        };
         let reliable = self.qp.kind != IBV_QPT_UC;
         if self.qp.kind != IBV_QPT_XRC_SEND {
             let (site, pd) = (responder.peer, responder.shared.pd.load(Relaxed));

@@ -36,13 +36,20 @@ impl Route {
     #[inline]
     pub(super) fn to(&mut self, host: &Host, number: Option<u32>) -> (Option<&Peer>, &Files) {
         if let Some(number) = number {
-            let slot = number / QPS;
-            let is_known = |peer: &Arc<Peer>| peer.slot() == slot && peer.is_alive();
-            if !self.peer.as_ref().is_some_and(is_known) {
-                *self = Route { peer: host.peer(slot).ok(), files: Files::default() };
-            }
+            self.peer(host, number);
         }
         (self.peer.as_deref(), &self.files)
+    }
+
+    /// The process that has a QP, by the number of that.
+    #[inline]
+    pub(super) fn peer(&mut self, host: &Host, number: u32) -> Option<&Arc<Peer>> {
+        let slot = number / QPS;
+        let is_known = |peer: &Arc<Peer>| peer.slot() == slot && peer.is_alive();
+        if !self.peer.as_ref().is_some_and(is_known) {
+            *self = Route { peer: host.peer(slot).ok(), files: Files::default() };
+        }
+        self.peer.as_ref()
     }
 }
 

@@ -222,6 +222,7 @@ fn a_process_that_has_the_slot_of_the_peer_is_a_stranger() {
             assert_eq!(record.peer_epoch.load(Relaxed), host.epoch());
             if is_changed {
                 record.peer_epoch.store(host.epoch() ^ 1, Relaxed);
+                record.change();
             }
         }
         let wc = pair.run(pair.rdma(2, IBV_WR_RDMA_WRITE, 0), &[(0, 10)]);

@@ -1,0 +1,111 @@
+//! Requests that are carried out straight from what the caller has posted, without a place in the
+//! ring: the next one of an idle send queue, if it is of a kind that is known how to.
+//!
+//! [`try_post`] is asked for each request that is posted, [`try_run`] for each that is in the ring.
+//! Both do a request wholly, completion and all, or nothing at all.
+
+use core::slice;
+
+use super::attempt::Done;
+use super::qp::{Qp, SendQueue};
+use super::run::{complete, tell};
+use super::wqe::{Data, Target};
+use crate::abi::*;
+use crate::urxe::transfer::Job;
+
+/// Flags of a request that is posted this way. All before it is done, so there is nothing to fence.
+const FLAGS: u32 = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+
+/// Whether requests can be carried out at once, before the first of several: the send queue is idle
+/// and the connection in order.
+#[inline(always)]
+pub(super) fn is_ready(qp: &Qp, send: &mut SendQueue) -> bool {
+    #[cfg(test)]
+    if super::testing::is_scripted() {
+        return false;
+    }
+    let SendQueue { ring, fast, attr, route, .. } = send;
+    ring.is_idle() && fast.is_ready(qp, attr, route)
+}
+
+/// Carries out a request that is posted, when all [is ready](is_ready); false if it is to be put
+/// into the ring.
+///
+/// # Safety
+///
+/// The request must be valid for its opcode and the type of the QP.
+#[inline(always)]
+pub(super) unsafe fn try_post(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
+    let reads = match wr.opcode {
+        IBV_WR_RDMA_WRITE => false,
+        IBV_WR_RDMA_READ => true,
+        _ => return false,
+    };
+    let flags = wr.send_flags;
+    let inline = flags & IBV_SEND_INLINE != 0;
+    let (_, max_sge, max_inline) = send.ring.caps();
+    let count = wr.num_sge.cast_unsigned();
+    if flags & !FLAGS != 0 || count > max_sge.max(1) || !send.ring.has_room_now(|| qp.freed()) {
+        return false;
+    }
+    let list = if count == 0 {
+        &[]
+    } else {
+        if wr.sg_list.is_null() {
+            return false;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { slice::from_raw_parts(wr.sg_list.cast_const(), count as usize) }
+    };
+    if inline && (reads || !matches!(list, [entry] if entry.length <= max_inline)) {
+        return false;
+    }
+    if !inline && count > max_sge {
+        return false;
+    }
+    // SAFETY: the member that is good for the opcode.
+    let rdma = unsafe { wr.wr.rdma };
+    let job = Job { reads, address: rdma.remote_addr, rkey: rdma.rkey, list, inline };
+    let Some(bytes) = send.fast.run(qp, &job) else { return false };
+    let tail = send.ring.tail.wrapping_add(1);
+    (send.ring.head, send.ring.tail) = (tail, tail);
+    if flags & IBV_SEND_SIGNALED != 0 || qp.init.sq_sig_all != 0 {
+        let opcode = if reads { IBV_WC_RDMA_READ } else { IBV_WC_RDMA_WRITE };
+        tell(qp, tail, wr.wr_id, opcode, Done::success(bytes));
+    }
+    true
+}
+
+/// Carries out the request at the head of the ring, which has not been tried yet; false if that is
+/// not for here.
+#[inline(never)]
+pub(super) fn try_run(qp: &Qp, send: &mut SendQueue) -> bool {
+    #[cfg(test)]
+    if super::testing::is_scripted() {
+        return false;
+    }
+    let SendQueue { ring, fast, attr, route, .. } = send;
+    let wqe = ring.wqe(ring.head);
+    let reads = match wqe.opcode {
+        IBV_WR_RDMA_WRITE => false,
+        IBV_WR_RDMA_READ => true,
+        _ => return false,
+    };
+    let Target::Memory { address, rkey } = wqe.target else { return false };
+    let entry;
+    let (list, inline) = match wqe.data {
+        Data::List(list) => (list, false),
+        Data::Inline(bytes) => {
+            let addr = bytes.as_ptr().expose_provenance() as u64;
+            entry = [ibv_sge { addr, length: bytes.len() as u32, lkey: 0 }];
+            (&entry[..], true)
+        }
+    };
+    let job = Job { reads, address, rkey, list, inline };
+    if !fast.is_ready(qp, attr, route) {
+        return false;
+    }
+    let Some(bytes) = fast.run(qp, &job) else { return false };
+    complete(qp, send, Done::success(bytes));
+    true
+}
