@@ -10,9 +10,15 @@ from client import end, start, tell
 
 RANKS = 2
 
-# What UCX calls the transports, the setting, and a seed. Connections of rc_verbs are made with
-# datagrams; a rank reaches itself by "self".
-TRANSPORTS = (("rc_verbs", "rc_verbs,ud_verbs:aux,self", 1), ("ud_verbs", "ud_verbs,self", 2))
+# What UCX calls the transports, and the setting. Connections of rc_verbs are made with datagrams; a
+# rank reaches itself by "self".
+TRANSPORTS = (("rc_verbs", "rc_verbs,ud_verbs:aux,self"), ("ud_verbs", "ud_verbs,self"))
+
+# The link layer, and what it takes there.
+PORTS = (
+    ("RoCE", {"UCX_IB_GID_INDEX": "0"}),
+    ("InfiniBand", {"URXE_LINK_LAYER": "infiniband"}),
+)
 
 # Open MPI believes that only the adapters of some makers are worth UCX.
 COMMAND = (
@@ -22,7 +28,6 @@ COMMAND = (
 )
 ENVIRONMENT = {
     "UCX_NET_DEVICES": "urxe0:1",
-    "UCX_IB_GID_INDEX": "0",
     "UCX_LOG_LEVEL": "info",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -64,9 +69,12 @@ def fault(code, text, transport):
     return 0
 
 
-for transport, setting, seed in TRANSPORTS:
-    title = f"Open MPI {transport}"
-    tell(title, {"run": fault(*run(title, setting, seed, {}), transport)})
+seed = 0
+for transport, setting in TRANSPORTS:
+    for port, environment in PORTS:
+        seed += 1
+        title = f"Open MPI {transport} {port}"
+        tell(title, {"run": fault(*run(title, setting, seed, environment), transport)})
 title = "Open MPI without the device"
-code, _ = run(title, TRANSPORTS[0][1], 0, {"IBV_DRIVERS": ""})
+code, _ = run(title, TRANSPORTS[0][1], 0, PORTS[0][1] | {"IBV_DRIVERS": ""})
 tell(title, {"run": 0 if code not in (0, "did not end") else f"exit {code}"})
