@@ -123,6 +123,12 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Slow,
         run: urxe_kill,
     },
+    Step {
+        name: "perftest from source",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: perftest_from_source,
+    },
     Step { name: "urxe: two users", needs: packages::FOR_VM, class: Class::Slow, run: urxe_users },
     Step { name: "urxe: clients", needs: packages::FOR_VM, class: Class::Slow, run: urxe_clients },
     // The longest first, so that what runs side by side ends at about the same time.
@@ -260,11 +266,15 @@ fn urxe_suite_here(ctx: &Ctx) -> Result<String> {
 }
 
 fn urxe_programs(ctx: &Ctx) -> Result<String> {
-    urxe::programs::check(&ctx.library, Suite::Forky, "")
+    urxe::programs::check(&ctx.library, Suite::Forky, None, "")
 }
 
 fn urxe_programs_here(ctx: &Ctx) -> Result<String> {
-    urxe::programs::check(&ctx.library, Suite::Bookworm, "")
+    urxe::programs::check(&ctx.library, Suite::Bookworm, None, "")
+}
+
+fn perftest_from_source(ctx: &Ctx) -> Result<String> {
+    headers::sources::check_perftest(&ctx.library)
 }
 
 fn urxe_matrix(ctx: &Ctx) -> Result<String> {
@@ -360,15 +370,15 @@ fn here(ctx: &Ctx) -> Result<String> {
 }
 
 fn programs(ctx: &Ctx) -> Result<String> {
-    vm::programs::run(Suite::Forky, &ctx.library, "")?.check()
+    vm::programs::run(Suite::Forky, &ctx.library, None, "")?.check()
 }
 
 fn trixie_programs(ctx: &Ctx) -> Result<String> {
-    vm::programs::run(Suite::Trixie, &ctx.library, "")?.check()
+    vm::programs::run(Suite::Trixie, &ctx.library, None, "")?.check()
 }
 
 fn bookworm_programs(ctx: &Ctx) -> Result<String> {
-    vm::programs::run(Suite::Bookworm, &ctx.library, "")?.check()
+    vm::programs::run(Suite::Bookworm, &ctx.library, None, "")?.check()
 }
 
 fn address_sanitizer(_: &Ctx) -> Result<String> {

@@ -78,7 +78,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             Some(&"suite") => {
                 suite::check(&library, suite, Some(only.as_str()).filter(|it| !it.is_empty()))
             }
-            Some(&"programs") => programs::check(&library, suite, &only),
+            Some(&"programs") => programs::check(&library, suite, None, &only),
             Some(&"errors") => errors::check(&library),
             Some(&"kill") => kill::check(&library, rounds, seed),
             Some(&"users") => users::check(&library),

@@ -17,15 +17,25 @@ const FOR_PERFTEST: &str = include_str!("../../c/for_perftest.c");
 /// The longest that all programs may take together.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// Runs the programs of `suite` whose title contains `only`; how many there are, or those that
-/// failed.
-pub(crate) fn check(library: &Path, suite: Suite, only: &str) -> Result<String> {
+/// Runs the programs whose title contains `only`; how many there are, or those that failed.
+///
+/// They are those in the folder `built`, if there is one, and all others those of `suite`.
+pub(crate) fn check(
+    library: &Path,
+    suite: Suite,
+    built: Option<&Path>,
+    only: &str,
+) -> Result<String> {
     let share = share("programs", library)?;
     paths::write(&share.join("urxe.py"), RUNNER)?;
     paths::write(&share.join("no_access.c"), NO_ACCESS)?;
     paths::write(&share.join("for_perftest.c"), FOR_PERFTEST)?;
+    if let Some(built) = built {
+        paths::copy_folder(built, &share.join("bin"))?;
+    }
     let script = format!(
         "cd $SHARE\n\
+         export PATH=$SHARE/bin:$PATH\n\
          LD_PRELOAD= gcc -O2 -Wall -Werror -o no_access no_access.c || exit 1\n\
          LD_PRELOAD= gcc -O2 -Wall -Werror -shared -fPIC -o for_perftest.so for_perftest.c || exit 1\n\
          LD_PRELOAD= /usr/bin/python3 urxe.py 127.0.0.1 $SHARE/libibverbs.so.1 '{only}'\n"

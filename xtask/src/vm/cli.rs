@@ -115,7 +115,7 @@ fn run_programs(suite: Suite, mut options: Options) -> Result<ExitCode> {
     };
     let only = options.value("--only").unwrap_or_default();
     options.done()?;
-    println!("{}", programs::run(suite, &library, &only)?.check()?);
+    println!("{}", programs::run(suite, &library, None, &only)?.check()?);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -37,12 +37,23 @@ pub(crate) struct Row {
 }
 
 /// Runs the programs whose title contains `only` with the library of `suite` and with `library`.
-pub(crate) fn run(suite: Suite, library: &Path, only: &str) -> Result<ProgramsResult> {
+///
+/// They are those in the folder `built`, if there is one, and all others those of the suite.
+pub(crate) fn run(
+    suite: Suite,
+    library: &Path,
+    built: Option<&Path>,
+    only: &str,
+) -> Result<ProgramsResult> {
     let share = paths::scratch(&format!("programs-{}", suite.name()))?;
     let folder = paths::make_dir(share.join("lib"))?;
     paths::copy(library, &folder.join("libibverbs.so.1"))?;
     paths::write(&share.join("programs.py"), RUNNER)?;
-    let script = format!("exec python3 /share/programs.py '{only}'\n");
+    let mut script = format!("exec python3 /share/programs.py '{only}'\n");
+    if let Some(built) = built {
+        paths::copy_folder(built, &share.join("bin"))?;
+        script.insert_str(0, "export PATH=/share/bin:$PATH\n");
+    }
     let result = Vm::new(suite).share(&share).run_script(&script, TIMEOUT)?;
     result.success()?;
     let folders = paths::list(&share.join("results"))?;

@@ -13,12 +13,15 @@ use crate::sh::Cmd;
 /// The root file system of `suite`, built if it is missing or not what it has to be.
 pub(crate) fn root(suite: Suite) -> Result<PathBuf> {
     packages::ensure(packages::FOR_VM)?;
-    let list = suite.packages().join(",");
-    let stamp = format!("{} {list}\n", suite.name());
-    let entry = cache::entry(&format!("root-{}", suite.name()), &stamp, |dir| {
-        build(suite, &list, &dir.join("root"))
+    let entry = cache::entry(&format!("root-{}", suite.name()), &stamp(suite), |dir| {
+        build(suite, &suite.packages().join(","), &dir.join("root"))
     })?;
     Ok(entry.join("root"))
+}
+
+/// What the root file system of `suite` is made from.
+pub(crate) fn stamp(suite: Suite) -> String {
+    format!("{} {}\n", suite.name(), suite.packages().join(","))
 }
 
 /// The release of the kernel in `root`.
