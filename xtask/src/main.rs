@@ -3,6 +3,7 @@
 mod abi_bench;
 mod abi_plugins;
 mod abi_suite;
+mod bindings;
 mod cache;
 mod demo;
 mod dropin;
@@ -44,6 +45,7 @@ usage: cargo xtask TASK
   dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
   bench control   system calls, times and instructions beside those of upstream's library
   bench urxe      the device inside the library beside UCX, libfabric and the machine's limits
+  bindings  Python packages that bind libibverbs, with an installation of the library
   urxe      tests and programs on the device inside the library; `cargo xtask urxe` says more
   vm        RDMA devices of real Debian kernels in a virtual machine; `cargo xtask vm` says more
 ";
@@ -69,6 +71,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "test" => test::run(rest),
         "headers" => headers::main(rest),
         "fuzz" => report(fuzz::run(seconds(rest)?)),
+        "bindings" => bindings::main(rest),
         "urxe" => urxe::main(rest),
         "vm" => vm::cli::run(rest),
         "bench" => match rest.split_first() {

@@ -84,6 +84,24 @@ fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).context(|| format!("cannot tell where {} is", path.display()))
 }
 
+/// Where an installation for other programs has what they need.
+pub(crate) struct Installed {
+    /// The folder of the library.
+    pub(crate) libdir: PathBuf,
+    /// The folder of the file for pkg-config.
+    pub(crate) pkgconfig: PathBuf,
+    /// The library itself, behind all links.
+    pub(crate) library: PathBuf,
+}
+
+/// Installs `library` below `prefix`, as `cargo xtask install` does.
+pub(crate) fn below(prefix: PathBuf, library: &Path) -> Result<Installed> {
+    let places = Places::new(prefix, None);
+    write::install(&files::all(&places, library)?, Path::new("/"), &places.record())?;
+    let library = places.libdir.join(LIBRARY_FILE);
+    Ok(Installed { pkgconfig: places.devdir.join("pkgconfig"), libdir: places.libdir, library })
+}
+
 /// Runs `cargo xtask install`.
 pub(crate) fn install(args: &[String]) -> Result<ExitCode> {
     let options = options(args)?;

@@ -10,8 +10,8 @@ use crate::vm::Suite;
 use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
 use crate::{
-    abi_bench, abi_plugins, abi_suite, demo, dropin, fuzz, headers, install, installed, man,
-    matrix, packages, paths, sanitize, symbols, tools, urxe, vm,
+    abi_bench, abi_plugins, abi_suite, bindings, demo, dropin, fuzz, headers, install, installed,
+    man, matrix, packages, paths, sanitize, symbols, tools, urxe, vm,
 };
 
 /// All steps, in the order in which they run.
@@ -131,6 +131,12 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step { name: "urxe: two users", needs: packages::FOR_VM, class: Class::Slow, run: urxe_users },
     Step { name: "urxe: clients", needs: packages::FOR_VM, class: Class::Slow, run: urxe_clients },
+    Step {
+        name: "urxe: wheels",
+        needs: bindings::wheels::PACKAGES,
+        class: Class::Slow,
+        run: urxe_wheels,
+    },
     // The longest first, so that what runs side by side ends at about the same time.
     machine("abi-tests", abi_tests),
     machine("upstream's tests", suite_preload),
@@ -307,6 +313,10 @@ fn urxe_clients(ctx: &Ctx) -> Result<String> {
 
 fn urxe_libfabric(ctx: &Ctx) -> Result<String> {
     urxe::clients::libfabric::check_in_machine(&ctx.library)
+}
+
+fn urxe_wheels(ctx: &Ctx) -> Result<String> {
+    bindings::wheels::check(&ctx.library)
 }
 
 fn abi_tests(ctx: &Ctx) -> Result<String> {
