@@ -104,7 +104,7 @@ impl Drop for Using {
 
 /// Looks at a number before the thread gives way to others, and before it sleeps between looks.
 const SPINS: u32 = looks(200);
-const GIVES_WAY: u32 = looks(400);
+const GIVES_WAY: u32 = SPINS + looks(200);
 
 /// Waits until no other thread uses memory by a key that it saw before this call. What the calling
 /// thread itself is about does not count.

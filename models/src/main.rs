@@ -1,0 +1,27 @@
+//! Models of the lock-free structures of the library: its very source files, run in all orders in
+//! which threads can run and stores can be seen.
+//!
+//! ```text
+//! models            every model, and every mutation of it, which must fail
+//! models NAME       those whose name contains NAME
+//! ```
+
+#![allow(dead_code, unused_imports, unused_macros)]
+
+#[path = "../../src/abi/mod.rs"]
+mod abi;
+#[path = "../../src/uapi/mod.rs"]
+mod uapi;
+
+mod death;
+mod models;
+mod mutation;
+mod runner;
+mod sync;
+
+mod sys;
+mod urxe;
+
+fn main() {
+    std::process::exit(runner::main());
+}

@@ -1,0 +1,17 @@
+//! All models. Each lies beside the files that it is about, as it uses what is private to them.
+
+use crate::runner::Model;
+use crate::urxe::{completion::model as completions, lock_model as lock, region::model as keys};
+
+pub(crate) static ALL: &[&Model] = &[
+    &lock::EXCLUSION,
+    &lock::TAKE_OVER,
+    &lock::PASSING,
+    &keys::READERS,
+    &keys::WITHDRAWAL,
+    &keys::LOCAL_USE,
+    &completions::COMPLETIONS,
+    &completions::ROOM,
+    &completions::EVENTS,
+    &completions::DEATH,
+];

@@ -1,0 +1,7 @@
+//! What the models have of the library's `sys`.
+
+#[path = "../../../src/sys/errno.rs"]
+pub(crate) mod errno;
+
+pub(crate) mod futex;
+pub(crate) mod mutex;

@@ -1,0 +1,242 @@
+//! The `urxe::host` of the models: a process is a piece of memory and a name for its locks. All
+//! processes of a model are threads, with the same view of each memory.
+
+use core::cell::RefCell;
+
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sys::errno::{Errno, Result};
+use crate::sys::mutex::Mutex;
+use crate::urxe::shared::{Header, Holder, KEY_TABLE, KeyEntry, Shared};
+
+/// Bytes of a process' memory: the tables, and a few objects.
+const LENGTH: usize = 0x11_0000;
+/// Where the objects are, in the models.
+const OBJECTS: u64 = 0x10_8000;
+
+/// As the library's, without a file.
+pub(crate) struct Memory {
+    base: *mut u8,
+}
+
+// SAFETY: all access is by atomics.
+unsafe impl Send for Memory {}
+// SAFETY: all access is by atomics.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn new() -> Memory {
+        // SAFETY: a new mapping, of zeros.
+        let base = unsafe {
+            libc::mmap(
+                core::ptr::null_mut(),
+                LENGTH,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        assert_ne!(base, libc::MAP_FAILED);
+        Memory { base: base.cast() }
+    }
+
+    pub(crate) fn at<T: Shared>(&self, offset: u64) -> Option<&T> {
+        self.slice::<T>(offset, 1)?.first()
+    }
+
+    pub(crate) fn slice<T: Shared>(&self, offset: u64, count: usize) -> Option<&[T]> {
+        let end = offset.checked_add(size_of::<T>().checked_mul(count)? as u64)?;
+        if end > LENGTH as u64 || !offset.is_multiple_of(align_of::<T>() as u64) {
+            return None;
+        }
+        // SAFETY: inside the memory, aligned, and atomics.
+        Some(unsafe {
+            core::slice::from_raw_parts(self.base.add(offset as usize).cast(), count)
+        })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`.
+        unsafe { libc::munmap(self.base.cast(), LENGTH) };
+    }
+}
+
+/// Kinds of records.
+#[derive(Clone, Copy)]
+#[allow(dead_code)]
+pub(crate) enum Kind {
+    Qp,
+    Queue,
+    Cq,
+    Counter,
+}
+
+/// A process.
+pub(crate) struct Host {
+    slot: u32,
+    own: Peer,
+    /// The part of the memory that is not in use.
+    next: Mutex<u64>,
+    dead: AtomicBool,
+}
+
+/// A process, as others see it.
+pub(crate) struct Peer {
+    memory: Memory,
+}
+
+std::thread_local! {
+    /// The processes of this execution.
+    static HOSTS: RefCell<Vec<Box<Host>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Begins an execution with so many processes.
+pub(crate) fn processes<const N: usize>() -> [&'static Host; N] {
+    HOSTS.with_borrow_mut(|hosts| {
+        hosts.clear();
+        core::array::from_fn(|index| {
+            hosts.push(Box::new(Host {
+                slot: index as u32 + 1,
+                own: Peer { memory: Memory::new() },
+                next: Mutex::new(OBJECTS),
+                dead: AtomicBool::new(false),
+            }));
+            // SAFETY: boxes do not move, and live until the next execution begins.
+            unsafe { &*core::ptr::from_ref(hosts[index].as_ref()) }
+        })
+    })
+}
+
+#[allow(dead_code)]
+impl Host {
+    pub(crate) fn own(&self) -> &Peer {
+        &self.own
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.own.memory
+    }
+
+    pub(crate) fn header(&self) -> Result<&Header> {
+        self.memory().at(0).ok_or(Errno::EIO)
+    }
+
+    pub(crate) fn holder(&self) -> Holder {
+        Holder::new(self.slot, self.epoch())
+    }
+
+    pub(crate) fn slot(&self) -> u32 {
+        self.slot
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        // Another one in each execution, so that nothing static is taken for this one's.
+        crate::sync::executions() << 10 | u64::from(self.slot)
+    }
+
+    pub(crate) fn is_current(&self) -> bool {
+        true
+    }
+
+    pub(crate) fn check_current(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The process has ended: what it stored before is seen by who finds that out.
+    pub(crate) fn ends(&self) {
+        self.dead.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_dead(&self, holder: Holder) -> bool {
+        let dead = HOSTS.with_borrow(|hosts| {
+            let host = hosts.iter().find(|host| host.slot == holder.slot());
+            // SAFETY: as in `processes`.
+            host.map(|host| unsafe { &*core::ptr::from_ref(&host.dead) })
+        });
+        dead.is_some_and(|dead| dead.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn alloc(&self, length: u64, align: u64) -> Result<u64> {
+        let mut next = self.next.lock();
+        let offset = next.next_multiple_of(align.max(64));
+        assert!(offset + length <= LENGTH as u64, "a model needs more memory");
+        *next = offset + length;
+        Ok(offset)
+    }
+
+    pub(crate) fn free(&self, _: u64, _: u64) {}
+
+    pub(crate) fn new_record<T: Shared>(&self, _: Kind) -> Result<u64> {
+        self.alloc(size_of::<T>() as u64, 64)
+    }
+
+    pub(crate) fn free_record(&self, _: Kind, _: u64) {}
+
+    pub(crate) fn back_keys(&self, count: u32) -> Result<()> {
+        let end = KEY_TABLE + u64::from(count.min(256)) * size_of::<KeyEntry>() as u64;
+        assert!(end <= OBJECTS);
+        self.header()?.keys.fetch_max(count.min(256), Ordering::Release);
+        Ok(())
+    }
+}
+
+#[allow(dead_code)]
+impl Peer {
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(crate) fn header(&self) -> Option<&Header> {
+        self.memory.at(0)
+    }
+
+    pub(crate) fn is_alive_now(&self) -> bool {
+        true
+    }
+}
+
+/// CLOCK_MONOTONIC: time stands still.
+pub(crate) fn now() -> u64 {
+    1
+}
+
+/// What the agent of a process hears.
+pub(crate) mod agent {
+    use super::{AtomicU32, Host, Ordering};
+
+    /// Doorbells that were rung, by slot.
+    pub(crate) static BELLS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
+
+    pub(crate) fn serve_if_asked(_: &Host) {}
+
+    pub(crate) fn ring_slot(_: &Host, slot: u32) {
+        BELLS[slot as usize].fetch_add(1, Ordering::SeqCst);
+        crate::sys::futex::wake(&BELLS[slot as usize]);
+    }
+}
+
+pub(crate) mod copy {
+    use libc::iovec;
+
+    use crate::sys::errno::{Errno, Result};
+
+    pub(crate) enum Direction {
+        Write,
+        Read,
+    }
+
+    /// No model moves bytes of programs.
+    pub(crate) unsafe fn copy_process(
+        _: i32,
+        _: Direction,
+        _: &[iovec],
+        _: &[iovec],
+    ) -> Result<()> {
+        Err(Errno::EPERM)
+    }
+}
+
+#[allow(dead_code)]
+fn unused(_: AtomicU64) {}

@@ -1,0 +1,25 @@
+//! The device, as far as it is modelled.
+
+pub(crate) mod completion;
+pub(crate) mod device;
+pub(crate) mod host;
+#[path = "../../../src/urxe/limits.rs"]
+pub(crate) mod limits;
+#[path = "../../../src/urxe/origin.rs"]
+pub(crate) mod origin;
+pub(crate) mod lock_model;
+pub(crate) mod pair;
+pub(crate) mod queue;
+pub(crate) mod region;
+#[path = "../../../src/urxe/shared/mod.rs"]
+pub(crate) mod shared;
+
+/// As the library's; nobody reads the log of a model.
+macro_rules! explain {
+    ($($arg:tt)+) => {
+        if false {
+            let _ = format!($($arg)+);
+        }
+    };
+}
+pub(crate) use explain;

@@ -1,0 +1,154 @@
+//! `urxe/region`: the key table, and who uses memory by its keys.
+
+use loom::thread;
+
+use crate::urxe::host::{Host, processes};
+use crate::mutation::{relax, skip};
+use crate::runner::Model;
+use crate::sync;
+use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use super::check::{Content, Wanted, check};
+use super::{keys, users};
+use crate::urxe::shared::QpShared;
+
+const KEYS: &str = "urxe/region/keys.rs";
+const CHECK: &str = "urxe/region/check.rs";
+const USERS: &str = "urxe/region/users.rs";
+
+/// Of an entry, keeps the sequence and some members as they are, first and last ones among them.
+fn few_members(host: &Host, key: u32) {
+    let entry = super::check::entry(host.memory(), key).unwrap();
+    for member in [&entry.pd, &entry.access, &entry.memory, &entry.file, &entry.qp_num] {
+        sync::plain(member);
+    }
+    for member in [&entry.length, &entry.address, &entry.file_offset] {
+        sync::plain(member);
+    }
+}
+
+/// What a key allows that differs from others in every number.
+fn content(key: u32, number: u32) -> Content {
+    let wide = u64::from(number);
+    Content {
+        key,
+        pd: number,
+        access: number,
+        iova: wide,
+        length: wide,
+        address: wide,
+        memory: number,
+        file: number,
+        file_offset: wide,
+        qp_num: number,
+        parent: number,
+    }
+}
+
+pub(crate) static READERS: Model = Model {
+    name: "keys, readers",
+    property: "who reads an entry finds one key as a whole, never parts of two",
+    preemptions: None,
+    mortal: false,
+    program: readers,
+    mutations: &[
+        skip(KEYS, "fence(Release);"),
+        skip(CHECK, "fence(Acquire);"),
+        relax(CHECK, "let before = entry.sequence.load(Acquire);"),
+        relax(KEYS, "entry.sequence.store(sequence.wrapping_add(2), Release);"),
+        skip(KEYS, "entry.sequence.store(sequence.wrapping_add(1), Relaxed);"),
+    ],
+};
+
+fn readers() {
+    let [owner] = processes();
+    let key = keys::reserve(owner).unwrap();
+    few_members(owner, key);
+    keys::store(owner, &content(key, 1)).unwrap();
+    let reader = thread::spawn(move || {
+        if let Some(found) = keys::read(owner, key) {
+            let numbers = [u64::from(found.pd), found.iova, u64::from(found.parent)];
+            assert!(found.key == key && numbers[1] == numbers[2], "{found:?}");
+        }
+    });
+    keys::store(owner, &content(key, 2)).unwrap();
+    reader.join().unwrap();
+    assert_eq!(keys::read(owner, key), Some(content(key, 2)));
+    keys::give_back(owner, key);
+}
+
+/// Memory that a key names, as a word: 1 while it is used.
+fn bytes(host: &Host) -> &AtomicU64 {
+    &qp(host).user_handle
+}
+
+fn qp(host: &Host) -> &QpShared {
+    host.memory().at(0x10_8000).unwrap()
+}
+
+fn region(host: &Host) -> u32 {
+    let key = keys::reserve(host).unwrap();
+    few_members(host, key);
+    let entry = super::check::entry(host.memory(), key).unwrap();
+    (sync::plain(&entry.iova), sync::plain(&entry.parent));
+    let content = Content { key, pd: 1, access: 1, length: 8, ..Content::default() };
+    keys::store(host, &content).unwrap();
+    key
+}
+
+fn use_bytes(host: &Host, key: u32, qp_num: u32) {
+    let wanted = Wanted { pd: 1, access: 1, address: 0, length: 8, qp_num };
+    if check(host.memory(), key, &wanted).is_ok() {
+        bytes(host).store(1, Relaxed);
+        bytes(host).store(0, Relaxed);
+    }
+}
+
+pub(crate) static WITHDRAWAL: Model = Model {
+    name: "keys, withdrawal",
+    property: "when a region is deregistered no request of a peer uses it any more",
+    preemptions: None,
+    mortal: false,
+    program: withdrawal,
+    mutations: &[skip("urxe/shared/lock.rs", "fence(Ordering::SeqCst);")],
+};
+
+fn withdrawal() {
+    let [owner, peer] = processes();
+    let key = region(owner);
+    let requester = thread::spawn(move || {
+        let _guard = qp(owner).lock.lock(peer.holder(), |_| false);
+        use_bytes(owner, key, 5);
+    });
+    keys::withdraw(owner, key);
+    qp(owner).lock.pass(owner.holder(), |_| false);
+    assert_eq!(bytes(owner).load(Relaxed), 0, "it is used after it was deregistered");
+    requester.join().unwrap();
+    keys::give_back(owner, key);
+}
+
+pub(crate) static LOCAL_USE: Model = Model {
+    name: "keys, local use",
+    property: "when a region is deregistered no other thread of the process uses it any more",
+    preemptions: None,
+    mortal: false,
+    program: local_use,
+    mutations: &[
+        skip(USERS, "fence(SeqCst);"),
+        relax(USERS, "number.count.swap(count.wrapping_add(1), SeqCst);"),
+        relax(USERS, "number.count.store(count.wrapping_add(1), Release);"),
+    ],
+};
+
+fn local_use() {
+    let [owner] = processes();
+    let key = region(owner);
+    let user = thread::spawn(move || {
+        let _using = users::using(owner);
+        use_bytes(owner, key, 0);
+    });
+    keys::withdraw(owner, key);
+    users::pass(owner);
+    assert_eq!(bytes(owner).load(Relaxed), 0, "it is used after it was deregistered");
+    user.join().unwrap();
+    keys::give_back(owner, key);
+}
