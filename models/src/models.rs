@@ -1,7 +1,10 @@
 //! All models. Each lies beside the files that it is about, as it uses what is private to them.
 
 use crate::runner::Model;
-use crate::urxe::{completion::model as completions, lock_model as lock, region::model as keys};
+use crate::urxe::completion::model as completions;
+use crate::urxe::lock_model as lock;
+use crate::urxe::queue::model as receives;
+use crate::urxe::region::model as keys;
 
 pub(crate) static ALL: &[&Model] = &[
     &lock::EXCLUSION,
@@ -14,4 +17,10 @@ pub(crate) static ALL: &[&Model] = &[
     &completions::ROOM,
     &completions::EVENTS,
     &completions::DEATH,
+    &receives::POSTING,
+    &receives::POSTING_SHARED,
+    &receives::WAITING,
+    &receives::SLOTS,
+    &receives::GROWING,
+    &receives::DEATH,
 ];

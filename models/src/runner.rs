@@ -74,13 +74,18 @@ fn one(model: &str, mutation: &str) -> i32 {
             std::process::exit(1);
         }
     }));
-    if let Some(mutation) = mutation.parse().ok().and_then(|index: usize| model.mutations.get(index))
+    if let Some(mutation) =
+        mutation.parse().ok().and_then(|index: usize| model.mutations.get(index))
         && let Err(error) = mutation::activate(*mutation)
     {
         println!("{error}");
         return 3;
     }
     println!("{}", model.run());
+    if mutation != "-" && mutation::hits() == 0 {
+        println!("the line of the mutation was never reached");
+        return 4;
+    }
     0
 }
 
@@ -127,7 +132,7 @@ fn start(model: &Model, mutation: Option<usize>) -> Outcome {
     match (mutation, output.status.code()) {
         (None, Some(0)) => Outcome::Good(format!("{} executions", text.trim())),
         (Some(_), Some(1)) => Outcome::Good(first_line(&text)),
-        (Some(_), Some(0)) => Outcome::Bad("nothing noticed".to_owned()),
+        (Some(_), Some(0)) => Outcome::Bad(format!("not noticed in {} executions", text.trim())),
         (_, code) => {
             let errors = String::from_utf8_lossy(&output.stderr);
             Outcome::Bad(format!("status {code:?}: {text}{errors}"))
@@ -147,11 +152,20 @@ fn report(model: &Model, mutation: Option<usize>, outcome: Outcome, time: Durati
     };
     match mutation.and_then(|index| model.mutations.get(index)) {
         None => {
-            println!("{mark} {}: {}: {text}, {:.1} s", model.name, model.property, time.as_secs_f64())
+            println!(
+                "{mark} {}: {}: {text}, {:.1} s",
+                model.name,
+                model.property,
+                time.as_secs_f64()
+            )
         }
         Some(mutation) => println!(
             "{mark} {}: {} without `{}` ({:?}): {text}, {:.1} s",
-            model.name, mutation.file, mutation.line, mutation.change, time.as_secs_f64()
+            model.name,
+            mutation.file,
+            mutation.line.lines().next().unwrap_or_default(),
+            mutation.change,
+            time.as_secs_f64()
         ),
     }
     mark == "ok"

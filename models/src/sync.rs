@@ -18,15 +18,59 @@ use crate::death;
 
 /// Atomics of each size that an execution can touch.
 const POOL: usize = 40;
+/// Atomics that the threads of an execution can load, counted for each thread.
+const ORDERS: usize = 100;
 
 /// What stands for the atomics and mutexes of an execution.
 #[derive(Default)]
 struct World {
-    small: Pool<loom::sync::atomic::AtomicU32>,
-    large: Pool<loom::sync::atomic::AtomicU64>,
+    small: Pool<Shadow<loom::sync::atomic::AtomicU32>>,
+    large: Pool<Shadow<loom::sync::atomic::AtomicU64>>,
+    /// For [`Shadow::loads`].
+    orders: Vec<Rc<loom::sync::atomic::AtomicU32>>,
     locks: Pool<loom::sync::Mutex<()>>,
     /// Atomics that nothing depends on: they are as in an ordinary program.
     plain: Vec<usize>,
+}
+
+/// What stands for an atomic.
+///
+/// Of all that was done to an atomic, loom looks at the last access alone when it decides which other
+/// orders to try, so it misses the one in which a load comes behind the store of a thread that has
+/// looked as well before it stored. So each thread that loads stores to an atomic of its own, to
+/// which who stores later stores too; nobody reads it.
+struct Shadow<T> {
+    atomic: T,
+    loads: RefCell<Vec<(loom::thread::ThreadId, Rc<loom::sync::atomic::AtomicU32>)>>,
+}
+
+impl<T> Shadow<T> {
+    fn new(atomic: T) -> Self {
+        Shadow { atomic, loads: RefCell::default() }
+    }
+
+    fn loads(&self) -> &T {
+        let me = loom::thread::current().id();
+        let known = self.loads.borrow().iter().find(|(other, _)| *other == me).cloned();
+        let (_, order) = known.unwrap_or_else(|| {
+            let order = WORLD.with_borrow_mut(|world| world.orders.pop());
+            let order = (me, order.expect("a model loads more atomics than ORDERS"));
+            self.loads.borrow_mut().push(order.clone());
+            order
+        });
+        order.store(0, core::sync::atomic::Ordering::Relaxed);
+        &self.atomic
+    }
+
+    fn stores(&self) -> &T {
+        let me = loom::thread::current().id();
+        let others: Vec<_> =
+            self.loads.borrow().iter().filter(|(other, _)| *other != me).cloned().collect();
+        for (_, order) in others {
+            order.store(0, core::sync::atomic::Ordering::Relaxed);
+        }
+        &self.atomic
+    }
 }
 
 struct Pool<T> {
@@ -67,9 +111,11 @@ std::thread_local! {
 pub(crate) fn begin() {
     EXECUTIONS.set(EXECUTIONS.get() + 1);
     WORLD.with_borrow_mut(|world| {
-        world.small.fill(POOL, || loom::sync::atomic::AtomicU32::new(0));
-        world.large.fill(POOL, || loom::sync::atomic::AtomicU64::new(0));
+        world.small.fill(POOL, || Shadow::new(loom::sync::atomic::AtomicU32::new(0)));
+        world.large.fill(POOL, || Shadow::new(loom::sync::atomic::AtomicU64::new(0)));
         world.locks.fill(8, || loom::sync::Mutex::new(()));
+        world.orders =
+            (0..ORDERS).map(|_| Rc::new(loom::sync::atomic::AtomicU32::new(0))).collect();
         world.plain.clear();
     });
     crate::sys::futex::begin();
@@ -79,7 +125,25 @@ pub(crate) fn begin() {
 /// From here on, accesses to these bytes are not tried in all orders: another model does that.
 pub(crate) fn plain<T>(value: &T) {
     let begin = core::ptr::from_ref(value).addr();
-    WORLD.with_borrow_mut(|world| world.plain.extend((begin..begin + size_of::<T>()).step_by(4)));
+    let places = (begin..begin + size_of::<T>()).step_by(4);
+    let known: Vec<_> = WORLD.with_borrow_mut(|world| {
+        world.plain.extend(places.clone());
+        let shadow =
+            |place| (place, world.small.used.remove(&place), world.large.used.remove(&place));
+        places.map(shadow).collect()
+    });
+    for (place, small, large) in known {
+        let place: *mut u8 = core::ptr::with_exposed_provenance_mut(place);
+        // SAFETY: a part of `value`, which is made of atomics.
+        unsafe {
+            if let Some(small) = small {
+                place.cast::<u32>().write(small.atomic.load(atomic::Ordering::Relaxed));
+            }
+            if let Some(large) = large {
+                place.cast::<u64>().write(large.atomic.load(atomic::Ordering::Relaxed));
+            }
+        }
+    }
 }
 
 /// Executions that have begun on this thread.
@@ -125,7 +189,7 @@ pub(crate) mod atomic {
     pub(crate) use core::sync::atomic::Ordering;
     use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-    use super::{Rc, WORLD};
+    use super::{Rc, Shadow, WORLD};
     use crate::death;
     use crate::mutation::{self, Change};
 
@@ -196,14 +260,13 @@ pub(crate) mod atomic {
                     WORLD.with_borrow(|world| world.plain.contains(&address))
                 }
 
-                fn shadow(&self) -> Rc<loom::sync::atomic::$shadow> {
+                fn shadow(&self) -> Rc<Shadow<loom::sync::atomic::$shadow>> {
                     let address = self.0.get().addr();
-                    let (shadow, is_new) =
-                        WORLD.with_borrow_mut(|world| world.$pool.of(address));
+                    let (shadow, is_new) = WORLD.with_borrow_mut(|world| world.$pool.of(address));
                     // SAFETY: nobody changes the value itself.
                     let value = ($to)(unsafe { *self.0.get() });
                     if is_new && value != 0 {
-                        shadow.store(value, Relaxed);
+                        shadow.atomic.store(value, Relaxed);
                     }
                     shadow
                 }
@@ -222,7 +285,7 @@ pub(crate) mod atomic {
                         Some(_) => Relaxed,
                         None => order,
                     };
-                    ($from)(self.shadow().load(for_load(order)))
+                    ($from)(self.shadow().loads().load(for_load(order)))
                 }
 
                 #[track_caller]
@@ -241,7 +304,7 @@ pub(crate) mod atomic {
                         Some(Change::Relax) => Relaxed,
                         None => order,
                     };
-                    self.shadow().store(($to)(value), for_store(order));
+                    self.shadow().stores().store(($to)(value), for_store(order));
                     full_fence(order);
                 }
 
@@ -256,12 +319,12 @@ pub(crate) mod atomic {
                     }
                     death::before_store();
                     let order = match mutation::at(Location::caller()) {
-                        Some(Change::Skip) => return ($from)(self.shadow().load(Relaxed)),
+                        Some(Change::Skip) => return ($from)(self.shadow().loads().load(Relaxed)),
                         Some(Change::Relax) => Relaxed,
                         None => order,
                     };
                     full_fence(order);
-                    let before = apply(&self.shadow(), for_both(order));
+                    let before = apply(self.shadow().stores(), for_both(order));
                     full_fence(order);
                     ($from)(before)
                 }
@@ -289,7 +352,7 @@ pub(crate) mod atomic {
                         None => (success, failure),
                     };
                     full_fence(success);
-                    let swap = self.shadow().compare_exchange(
+                    let swap = self.shadow().stores().compare_exchange(
                         ($to)(old),
                         ($to)(new),
                         for_both(success),
@@ -351,7 +414,8 @@ pub(crate) mod atomic {
     atomic!(AtomicUsize, usize, u64, AtomicU64, large, |v: usize| v as u64, |w: u64| w as usize);
     atomic!(AtomicI32, i32, u32, AtomicU32, small, |value: i32| value as u32, |w: u32| w as i32);
     atomic!(AtomicU8, u8, u32, AtomicU32, small, |value: u8| u32::from(value), |w: u32| w as u8);
-    atomic!(AtomicBool, bool, u32, AtomicU32, small, |value: bool| u32::from(value), |w: u32| w != 0);
+    atomic!(AtomicBool, bool, u32, AtomicU32, small, |value: bool| u32::from(value), |w: u32| w
+        != 0);
     arithmetic!(AtomicU32, u32, u32, fetch_add fetch_sub fetch_and fetch_or fetch_max);
     arithmetic!(AtomicU64, u64, u64, fetch_add fetch_sub fetch_and fetch_or fetch_max);
     arithmetic!(AtomicUsize, usize, u64, fetch_add fetch_sub fetch_and fetch_or fetch_max);

@@ -14,6 +14,7 @@ mod install;
 mod installed;
 mod man;
 mod matrix;
+mod models;
 mod packages;
 mod pair;
 mod paths;
@@ -37,6 +38,7 @@ usage: cargo xtask TASK
             demo --vm: on a kernel's RDMA device in a virtual machine
   test      all checks of the project; `cargo xtask test --list` shows which
   fuzz [SECONDS]  the parsers of foreign bytes under libFuzzer, each for so long (60)
+  models [NAME]   models of the lock-free structures, in all orders in which threads can run
   headers   write the C headers in include/infiniband; `cargo xtask headers help` says more
   install, uninstall  the library, headers and manual below /usr/local or another folder
   deb       a Debian package that stands in for libibverbs1 and libibverbs-dev; --check tries it
@@ -72,6 +74,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "headers" => headers::main(rest),
         "fuzz" => report(fuzz::run(seconds(rest)?)),
         "bindings" => bindings::main(rest),
+        "models" => report(models::run(rest.first().map(String::as_str))),
         "urxe" => urxe::main(rest),
         "vm" => vm::cli::run(rest),
         "bench" => match rest.split_first() {

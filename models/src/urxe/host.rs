@@ -50,9 +50,7 @@ impl Memory {
             return None;
         }
         // SAFETY: inside the memory, aligned, and atomics.
-        Some(unsafe {
-            core::slice::from_raw_parts(self.base.add(offset as usize).cast(), count)
-        })
+        Some(unsafe { core::slice::from_raw_parts(self.base.add(offset as usize).cast(), count) })
     }
 }
 
@@ -208,6 +206,14 @@ pub(crate) mod agent {
 
     /// Doorbells that were rung, by slot.
     pub(crate) static BELLS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
+
+    /// Waits until the doorbell of a process is rung.
+    pub(crate) fn hear(slot: u32) {
+        let bell = &BELLS[slot as usize];
+        while bell.load(Ordering::SeqCst) == 0 {
+            crate::sys::futex::sleep(bell, 0, None);
+        }
+    }
 
     pub(crate) fn serve_if_asked(_: &Host) {}
 

@@ -2,10 +2,10 @@
 
 use loom::thread;
 
-use crate::urxe::host::{Host, processes};
 use crate::mutation::{relax, skip};
 use crate::runner::Model;
 use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::urxe::host::{Host, processes};
 use crate::urxe::shared::{KeyEntry, Lock, QpShared, TakenOver};
 
 const FILE: &str = "urxe/shared/lock.rs";

@@ -5,9 +5,9 @@ pub(crate) mod device;
 pub(crate) mod host;
 #[path = "../../../src/urxe/limits.rs"]
 pub(crate) mod limits;
+pub(crate) mod lock_model;
 #[path = "../../../src/urxe/origin.rs"]
 pub(crate) mod origin;
-pub(crate) mod lock_model;
 pub(crate) mod pair;
 pub(crate) mod queue;
 pub(crate) mod region;

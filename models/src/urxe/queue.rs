@@ -1,11 +1,10 @@
 //! Receive queues.
 
+pub(crate) mod model;
 #[path = "../../../src/urxe/queue/owner.rs"]
 pub(crate) mod owner;
 #[path = "../../../src/urxe/queue/ring.rs"]
 pub(crate) mod ring;
 
 pub(crate) use owner::OwnQueue;
-pub(crate) use ring::{
-    POSITION_MASK, Queue, Receive, Taken, of_completion, polled, will_be_polled,
-};
+pub(crate) use ring::{POSITION_MASK, Queue, Receive, Taken, of_completion, polled};

@@ -11,7 +11,7 @@ use crate::vm::library::Library;
 use crate::vm::suite::SuiteRun;
 use crate::{
     abi_bench, abi_plugins, abi_suite, bindings, demo, dropin, fuzz, headers, install, installed,
-    man, matrix, packages, paths, sanitize, symbols, tools, urxe, vm,
+    man, matrix, models, packages, paths, sanitize, symbols, tools, urxe, vm,
 };
 
 /// All steps, in the order in which they run.
@@ -29,6 +29,7 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step { name: "headers", needs: headers::NEEDS, class: Class::Slow, run: headers },
     Step { name: "fuzzing", needs: &["g++"], class: Class::Quick, run: fuzzing },
+    Step { name: "models", needs: &[], class: Class::Slow, run: models },
     Step {
         name: "release build",
         needs: packages::FOR_BUILD,
@@ -212,6 +213,10 @@ fn headers(_: &Ctx) -> Result<String> {
 
 fn fuzzing(_: &Ctx) -> Result<String> {
     fuzz::run(5)
+}
+
+fn models(_: &Ctx) -> Result<String> {
+    models::run(None)
 }
 
 fn installation(ctx: &Ctx) -> Result<String> {

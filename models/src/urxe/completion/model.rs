@@ -8,8 +8,8 @@ use super::{Added, Entry, add};
 use crate::abi::*;
 use crate::mutation::{relax, skip};
 use crate::runner::Model;
-use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync;
+use crate::sync::atomic::Ordering::Relaxed;
 use crate::urxe::device::{Context, events};
 use crate::urxe::host::{Host, processes};
 use crate::urxe::shared::{CqShared, Cqe};
@@ -18,13 +18,13 @@ const RING: &str = "urxe/completion/ring.rs";
 
 /// A queue of a process, as C knows it.
 #[derive(Clone, Copy)]
-struct Handle(*mut ibv_cq);
+pub(crate) struct Handle(*mut ibv_cq);
 
 // SAFETY: threads of a model are one of the system.
 unsafe impl Send for Handle {}
 
 impl Handle {
-    fn new(owner: &'static Host, entries: i32) -> Handle {
+    pub(crate) fn new(owner: &'static Host, entries: i32) -> Handle {
         let (none, context) = (core::ptr::null_mut(), Context::pointer(owner));
         // SAFETY: a context of the model.
         let cq = Handle(unsafe { create_cq(context, entries, none, 0) });
@@ -49,6 +49,10 @@ impl Handle {
         unsafe { Cq::of(self.0) }
     }
 
+    pub(crate) fn record(&self) -> u64 {
+        self.cq().record()
+    }
+
     fn shared(&self) -> &'static CqShared {
         self.cq().shared()
     }
@@ -60,7 +64,7 @@ impl Handle {
     }
 
     /// The number of the next completion.
-    fn poll(&self) -> Option<u32> {
+    pub(crate) fn poll(&self) -> Option<u32> {
         let mut wc = ibv_wc::zeroed();
         // SAFETY: room for one.
         let got = unsafe { poll_cq(self.0, 1, &raw mut wc) };
@@ -91,7 +95,10 @@ pub(crate) static COMPLETIONS: Model = Model {
     mutations: &[
         relax(RING, "cqe.sequence.store(tail.wrapping_add(1), Release);"),
         skip(RING, "shared.tail.store(tail.wrapping_add(1), Release);\n        Put"),
-        skip("urxe/shared/lock.rs", ".compare_exchange(0, me.0, Ordering::SeqCst, Ordering::Relaxed)"),
+        skip(
+            "urxe/shared/lock.rs",
+            ".compare_exchange(0, me.0, Ordering::SeqCst, Ordering::Relaxed)",
+        ),
     ],
 };
 
@@ -147,7 +154,10 @@ pub(crate) static EVENTS: Model = Model {
     program: event,
     mutations: &[
         skip(RING, "self.armed.store(ARMED_NEXT, SeqCst);"),
-        skip("urxe/shared/lock.rs", ".compare_exchange(0, me.0, Ordering::SeqCst, Ordering::Relaxed)"),
+        skip(
+            "urxe/shared/lock.rs",
+            ".compare_exchange(0, me.0, Ordering::SeqCst, Ordering::Relaxed)",
+        ),
     ],
 };
 
@@ -169,7 +179,7 @@ fn event() {
 pub(crate) static DEATH: Model = Model {
     name: "completions, death",
     property: "who dies while it adds has added all or nothing, and its event is not lost",
-    preemptions: Some(2),
+    preemptions: Some(1),
     mortal: true,
     program: dying,
     mutations: &[

@@ -2,13 +2,13 @@
 
 use loom::thread;
 
-use crate::urxe::host::{Host, processes};
+use super::check::{Content, Wanted, check};
+use super::{keys, users};
 use crate::mutation::{relax, skip};
 use crate::runner::Model;
 use crate::sync;
 use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use super::check::{Content, Wanted, check};
-use super::{keys, users};
+use crate::urxe::host::{Host, processes};
 use crate::urxe::shared::QpShared;
 
 const KEYS: &str = "urxe/region/keys.rs";
@@ -47,7 +47,7 @@ fn content(key: u32, number: u32) -> Content {
 pub(crate) static READERS: Model = Model {
     name: "keys, readers",
     property: "who reads an entry finds one key as a whole, never parts of two",
-    preemptions: None,
+    preemptions: Some(3),
     mortal: false,
     program: readers,
     mutations: &[
@@ -106,7 +106,7 @@ fn use_bytes(host: &Host, key: u32, qp_num: u32) {
 pub(crate) static WITHDRAWAL: Model = Model {
     name: "keys, withdrawal",
     property: "when a region is deregistered no request of a peer uses it any more",
-    preemptions: None,
+    preemptions: Some(3),
     mortal: false,
     program: withdrawal,
     mutations: &[skip("urxe/shared/lock.rs", "fence(Ordering::SeqCst);")],
@@ -129,7 +129,7 @@ fn withdrawal() {
 pub(crate) static LOCAL_USE: Model = Model {
     name: "keys, local use",
     property: "when a region is deregistered no other thread of the process uses it any more",
-    preemptions: None,
+    preemptions: Some(3),
     mortal: false,
     program: local_use,
     mutations: &[
