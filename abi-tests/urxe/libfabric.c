@@ -1,12 +1,13 @@
 /*
  * libfabric's datagram endpoints (FI_EP_DGRAM of its provider verbs) over the device inside the
- * library, without an event queue, which is what needs the connection manager's character device. Two
- * processes tell each other their addresses (FI_ADDR_IB_UD) over TCP, and send datagrams of all sizes
- * in both directions; every byte is compared.
+ * library, without an event queue, which is what needs the connection manager's character device.
+ * Two processes tell each other their addresses (FI_ADDR_IB_UD) over TCP, and send datagrams of all
+ * sizes in both directions; every byte is compared.
  *
  * usage: libfabric DOMAIN MESSAGES SEED
  *
- * A process prints how many bytes it compared, and exits with 1 if something was not as it should be.
+ * A process prints how many bytes it compared, and exits with 1 if something was not as it should
+ * be.
  */
 #define _GNU_SOURCE
 #include "bytes.h"
@@ -36,8 +37,8 @@ static struct fid_mr *region;
 static fi_addr_t peer;
 static int tcp, side;
 static uint8_t *memory;
-/* Bytes of the longest message, of what the provider wants in front of one that is sent and of one that
- * comes (the GRH), and of a place for them. */
+/* Bytes of the longest message, of what the provider wants in front of one that is sent and of one
+ * that comes (the GRH), and of a place for them. */
 static size_t longest, send_prefix, prefix, place_bytes;
 /* What the library wants to keep with each request. */
 static struct fi_context2 contexts[2 * WINDOW];
@@ -106,12 +107,14 @@ static void open_endpoint(const char *name)
 	hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_MSG_PREFIX | FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_DGRAM;
 	hints->addr_format = FI_ADDR_IB_UD;
-	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+				      FI_MR_PROV_KEY;
 	hints->domain_attr->name = strdup(name);
 	hints->fabric_attr->prov_name = strdup("verbs");
 	WORKS(fi_getinfo(FI_VERSION(1, 9), NULL, NULL, 0, hints, &info));
 	fi_freeinfo(hints);
-	NEED(!strcmp(info->fabric_attr->prov_name, "verbs") && !strcmp(info->domain_attr->name, name));
+	NEED(!strcmp(info->fabric_attr->prov_name, "verbs"));
+	NEED(!strcmp(info->domain_attr->name, name));
 	NEED(info->addr_format == FI_ADDR_IB_UD && info->domain_attr->cq_data_size >= 4);
 	WORKS(fi_fabric(info->fabric_attr, &fabric, NULL));
 	WORKS(fi_domain(fabric, info, &domain, NULL));
@@ -131,8 +134,8 @@ static void open_endpoint(const char *name)
 	longest = info->ep_attr->max_msg_size - send_prefix;
 	place_bytes = (prefix + longest + GAP_BYTES + 63) & ~(size_t)63;
 	NEED(!posix_memalign((void **)&memory, 4096, 2 * WINDOW * place_bytes));
-	WORKS(fi_mr_reg(domain, memory, 2 * WINDOW * place_bytes, FI_SEND | FI_RECV, 0, 0, 0, &region,
-			NULL));
+	WORKS(fi_mr_reg(domain, memory, 2 * WINDOW * place_bytes, FI_SEND | FI_RECV, 0, 0, 0,
+			&region, NULL));
 
 	WORKS(fi_getname(&endpoint->fid, mine, &length));
 	exchange(mine, its, sizeof(its));
@@ -156,8 +159,8 @@ static void post_receive(uint32_t number)
 	size_t index = number % WINDOW;
 
 	memset(place_of(index), UNTOUCHED, place_bytes);
-	WORKS(fi_recv(endpoint, place_of(index), prefix + longest, fi_mr_desc(region), FI_ADDR_UNSPEC,
-		      &contexts[index]));
+	WORKS(fi_recv(endpoint, place_of(index), prefix + longest, fi_mr_desc(region),
+		      FI_ADDR_UNSPEC, &contexts[index]));
 }
 
 /* Sends one message by one of the ways that there are; how many completions it will give. */

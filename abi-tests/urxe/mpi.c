@@ -1,11 +1,12 @@
 /*
- * Open MPI with the device inside the library below it: messages, collectives and one-sided accesses
- * between all ranks, with sizes at which UCX changes its way of sending; every byte is compared.
+ * Open MPI with the device inside the library below it: messages, collectives and one-sided
+ * accesses between all ranks, with sizes at which UCX changes its way of sending; every byte is
+ * compared.
  *
  * usage: mpirun ... mpi SEED
  *
- * Each rank prints what it did not find as it should be, and exits with 1 then; rank 0 prints how much
- * was compared by all.
+ * Each rank prints what it did not find as it should be, and exits with 1 then; rank 0 prints how
+ * much was compared by all.
  */
 #include "bytes.h"
 #include <mpi.h>
@@ -70,7 +71,8 @@ static void clear(uint8_t *to, size_t size)
 }
 
 /* Compares a message that came, and what lies behind it. */
-static void compare(const char *what, const uint8_t *at, size_t size, uint32_t number, uint64_t position)
+static void compare(const char *what, const uint8_t *at, size_t size, uint32_t number,
+		    uint64_t position)
 {
 	size_t good = check_bytes(at, size, number, position);
 
@@ -78,7 +80,8 @@ static void compare(const char *what, const uint8_t *at, size_t size, uint32_t n
 		complain("%s of %zu bytes: byte %zu is 0x%02x", what, size, good, at[good]);
 	for (size_t i = size; i < size + BEHIND; i++) {
 		if (at[i] != UNTOUCHED) {
-			complain("%s of %zu bytes: byte %zu, behind it, is 0x%02x", what, size, i, at[i]);
+			complain("%s of %zu bytes: byte %zu, behind it, is 0x%02x", what, size, i,
+				 at[i]);
 			break;
 		}
 	}
@@ -143,20 +146,22 @@ static void crowd(void)
 		came[i] = area(sizes[i % size_count]);
 	}
 	for (int peer = 0; peer < ranks; peer++) {
+		int to = (rank + peer) % ranks, from = (rank - peer + ranks) % ranks;
+
 		for (int i = 0; i < IN_FLIGHT; i++) {
-			put_bytes(sent[i], sizes[i % size_count], message(rank, peer, i), 3);
-			MPI_Isend(sent[i], sizes[i % size_count], MPI_BYTE, (rank + peer) % ranks, i,
-				  MPI_COMM_WORLD, &requests[i]);
+			put_bytes(sent[i], sizes[i % size_count], message(rank, to, i), 3);
+			MPI_Isend(sent[i], sizes[i % size_count], MPI_BYTE, to, i, MPI_COMM_WORLD,
+				  &requests[i]);
 		}
 		for (int i = IN_FLIGHT - 1; i >= 0; i--) {
 			clear(came[i], sizes[i % size_count]);
-			MPI_Irecv(came[i], sizes[i % size_count], MPI_BYTE, (rank - peer + ranks) % ranks,
-				  i, MPI_COMM_WORLD, &requests[IN_FLIGHT + i]);
+			MPI_Irecv(came[i], sizes[i % size_count], MPI_BYTE, from, i, MPI_COMM_WORLD,
+				  &requests[IN_FLIGHT + i]);
 		}
 		MPI_Waitall(2 * IN_FLIGHT, requests, MPI_STATUSES_IGNORE);
 		for (int i = 0; i < IN_FLIGHT; i++)
 			compare("message of a crowd", came[i], sizes[i % size_count],
-				message((rank - peer + ranks) % ranks, peer, i), 3);
+				message(from, rank, i), 3);
 	}
 	for (int i = 0; i < IN_FLIGHT; i++) {
 		free(sent[i]);
@@ -187,7 +192,8 @@ static void scattered(void)
 	MPI_Sendrecv(came, BYTES, MPI_BYTE, right, 2, sent, 1, blocks, left, 2, MPI_COMM_WORLD,
 		     MPI_STATUS_IGNORE);
 	for (size_t i = 0; i < BLOCKS; i++) {
-		size_t good = check_bytes(sent + i * STRIDE, BLOCK, message(left, rank, 2), i * BLOCK);
+		size_t good = check_bytes(sent + i * STRIDE, BLOCK, message(left, rank, 2),
+					  i * BLOCK);
 
 		if (good < BLOCK)
 			complain("byte %zu of block %zu is wrong", good, i);
@@ -207,14 +213,16 @@ static void sums(void)
 	static const int counts[] = { 1, 7, 512, 8191, 262144 };
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-		int64_t *mine = malloc(counts[i] * sizeof(*mine)), *sum = malloc(counts[i] * sizeof(*sum));
+		int64_t *mine = malloc(counts[i] * sizeof(*mine));
+		int64_t *sum = malloc(counts[i] * sizeof(*sum));
 
 		NEED(mine && sum);
 		for (int place = 0; place < counts[i]; place++)
 			mine[place] = (int64_t)(rank + 1) * (place + (int)(seed % 1000));
 		MPI_Allreduce(mine, sum, counts[i], MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 		for (int place = 0; place < counts[i]; place++) {
-			int64_t want = (int64_t)ranks * (ranks + 1) / 2 * (place + (int)(seed % 1000));
+			int64_t one = place + (int)(seed % 1000);
+			int64_t want = (int64_t)ranks * (ranks + 1) / 2 * one;
 
 			if (sum[place] != want)
 				complain("sum %d of %d is %lld, not %lld", place, counts[i],
@@ -238,7 +246,8 @@ static void all_to_all(void)
 			put_bytes(sent + to * size, size, message(rank, to, i), 0);
 		MPI_Alltoall(sent, size, MPI_BYTE, came, size, MPI_BYTE, MPI_COMM_WORLD);
 		for (int from = 0; from < ranks; from++) {
-			size_t good = check_bytes(came + from * size, size, message(from, rank, i), 0);
+			uint32_t number = message(from, rank, i);
+			size_t good = check_bytes(came + from * size, size, number, 0);
 
 			if (good < size)
 				complain("byte %zu of %zu from rank %d to all", good, size, from);
@@ -298,7 +307,8 @@ static void one_sided(void)
 			uint64_t found;
 
 			next = before + 1;
-			MPI_Compare_and_swap(&next, &before, &found, MPI_UINT64_T, i % ranks, 1, counters);
+			MPI_Compare_and_swap(&next, &before, &found, MPI_UINT64_T, i % ranks, 1,
+					     counters);
 			MPI_Win_flush(i % ranks, counters);
 			if (found == before)
 				break;
