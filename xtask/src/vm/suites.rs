@@ -80,7 +80,14 @@ impl Suite {
         let own: &[&str] = match self {
             Suite::Forky => &["librdmacm1t64", "valgrind"],
             Suite::Trixie => &["libfabric-bin", "librdmacm1t64", "ucx-utils"],
-            Suite::Bookworm => &["libfabric-bin", "librdmacm1", "ucx-utils"],
+            Suite::Bookworm => &[
+                "libfabric-bin",
+                "libfabric-dev",
+                "libopenmpi-dev",
+                "librdmacm1",
+                "openmpi-bin",
+                "ucx-utils",
+            ],
         };
         COMMON.iter().chain(own).copied().collect()
     }
