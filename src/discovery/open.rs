@@ -9,6 +9,7 @@ use crate::discovery::{device_file, device_put, devices, text};
 use crate::log::log;
 use crate::provider_api::{call_op, private, private_abi, registry};
 use crate::sys::errno::{Errno, Result, from_null, keep_errno};
+use crate::sys::heap;
 use crate::urxe;
 use crate::verbs::context_slots;
 
@@ -25,6 +26,7 @@ pub(crate) unsafe fn open(
     device: *mut ibv_device,
     private_data: *mut c_void,
 ) -> Result<*mut ibv_context> {
+    heap::enough()?;
     let extended = device.cast::<verbs_device>();
     // SAFETY: the caller's promise; the record lives as long as the device.
     let (ops, record) = unsafe { (&*(*extended).ops, (*extended).sysfs.as_ref()) };

@@ -20,13 +20,14 @@ use crate::fork::ranges::{Advice, Ranges, Span};
 use crate::log::warning;
 use crate::sys::env;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber};
+use crate::sys::heap;
 use crate::sys::mutex::{Mutex, MutexGuard};
 
 /// Asks for fork support. Returns 0, also when it is unneeded, or an error number: EINVAL when
 /// memory has been registered already, ENOSYS when the kernel cannot do it, ENOMEM.
 /// `ibv_fork_init(3)`
 extern "C" fn ibv_fork_init() -> c_int {
-    fork().enable().or_number()
+    heap::enough().and_then(|()| fork().enable()).or_number()
 }
 export!(ibv_fork_init @@ "IBVERBS_1.1");
 
@@ -58,6 +59,7 @@ export!(ibv_dofork_range @@ "IBVERBS_1.1");
 /// ENOMEM; what madvise(2) says, such as ENOMEM for addresses without memory. Nothing is changed
 /// then.
 pub(crate) fn dontfork(base: *mut c_void, size: usize) -> Result<()> {
+    heap::enough()?;
     fork().exclude(base.addr(), size)
 }
 

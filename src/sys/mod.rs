@@ -5,6 +5,7 @@ pub(crate) mod errno;
 pub(crate) mod fd;
 pub(crate) mod file;
 pub(crate) mod futex;
+pub(crate) mod heap;
 pub(crate) mod mutex;
 pub(crate) mod netlink;
 pub(crate) mod page;

@@ -8,6 +8,7 @@ use crate::abi::*;
 use crate::discovery;
 use crate::provider_api::live;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::heap;
 use crate::verbs::report;
 
 /// The devices that there are now, as an array that ends with NULL and that
@@ -25,12 +26,16 @@ pub(crate) unsafe extern "C" fn ibv_get_device_list(num: *mut c_int) -> *mut *mu
 export!(ibv_get_device_list @@ "IBVERBS_1.1");
 
 fn array_of_devices() -> Result<(*mut *mut ibv_device, usize)> {
-    let devices = discovery::devices()?;
+    heap::enough()?;
+    // What was not found for lack of memory is not missing.
+    let devices = discovery::devices().map_err(|errno| heap::enough().err().unwrap_or(errno))?;
     let count = devices.len();
     // SAFETY: calloc has no preconditions.
     let array = unsafe { libc::calloc(count + 1, size_of::<*mut ibv_device>()) };
     let array = array.cast::<*mut ibv_device>();
-    if array.is_null() {
+    if array.is_null() || heap::enough().is_err() {
+        // SAFETY: the memory is ours, or NULL.
+        unsafe { libc::free(array.cast()) };
         for device in devices {
             // SAFETY: the reference is ours.
             unsafe { discovery::device_put(device.cast()) };

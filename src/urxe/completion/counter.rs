@@ -12,6 +12,7 @@ use core::ffi::c_int;
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
+use crate::sys::heap;
 use crate::urxe::device::Context;
 use crate::urxe::explain;
 use crate::urxe::host::{Host, Kind, Memory};
@@ -124,6 +125,7 @@ unsafe fn create(
     context: *mut ibv_context,
     attr: &ibv_comp_cntr_init_attr,
 ) -> Result<*mut ibv_comp_cntr> {
+    heap::enough()?;
     let ibv_comp_cntr_init_attr { comp_mask, type_, flags } = *attr;
     if comp_mask != 0 || flags != 0 {
         explain!("ibv_create_comp_cntr: comp_mask {comp_mask:#x} and flags {flags:#x} must be 0");

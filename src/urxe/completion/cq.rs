@@ -10,6 +10,7 @@ use super::retire;
 use super::ring::Ring;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer, keep_errno};
+use crate::sys::heap;
 use crate::urxe::device::{Buffer, Context, Pd, events};
 use crate::urxe::explain;
 use crate::urxe::host::{Host, Kind, Peer};
@@ -298,6 +299,7 @@ unsafe fn create_extended(
 }
 
 unsafe fn create(context: *mut ibv_context, wanted: &Wanted) -> Result<Box<Cq>> {
+    heap::enough()?;
     check_size(wanted.entries)?;
     if wanted.comp_vector >= COMP_VECTORS {
         let vector = wanted.comp_vector;
@@ -456,6 +458,7 @@ pub(crate) unsafe extern "C" fn resize_cq(cq: *mut ibv_cq, cqe: c_int) -> c_int 
 
 fn resize(cq: &Cq, entries: u32) -> Result<()> {
     check_size(entries)?;
+    heap::enough()?;
     cq.check_process()?;
     let new = Placed::new(cq.host, entries)?;
     let replaced = {

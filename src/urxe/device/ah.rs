@@ -4,6 +4,7 @@ use core::ffi::c_int;
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::heap;
 use crate::urxe::device::port::{PORT, Port};
 use crate::urxe::device::{Context, Pd};
 use crate::urxe::explain;
@@ -98,6 +99,7 @@ unsafe fn create(pd: *mut ibv_pd, attr: &ibv_ah_attr) -> Result<*mut ibv_ah> {
     // SAFETY: the caller's promise.
     let (context, domain) = unsafe { (Context::of((*pd).context), Pd::of(pd)) };
     check_address(context, attr, "ibv_create_ah")?;
+    heap::enough()?;
     domain.hold();
     let ah = ibv_ah { context: context.public(), pd, handle: 0 };
     Ok(Box::into_raw(Box::new(Ah { ah, attr: *attr })).cast())

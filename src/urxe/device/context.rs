@@ -10,6 +10,7 @@ use crate::provider_api::context::{init, uninit};
 use crate::provider_api::private_abi::NEWEST;
 use crate::provider_api::{extended, set_ops};
 use crate::sys::errno::Result;
+use crate::sys::heap;
 use crate::uapi::RDMA_DRIVER_UNKNOWN;
 use crate::urxe::device::events::{self, Events};
 use crate::urxe::device::interface;
@@ -69,6 +70,7 @@ impl Context {
     ///
     /// `public` must be the live `device`.
     pub(super) unsafe fn open(public: *mut ibv_device, device: &Device) -> Result<Box<Context>> {
+        heap::enough()?;
         // First, so that no change is missed.
         let changes = watch::changes();
         let interface = device.interface()?;

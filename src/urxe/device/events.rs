@@ -19,6 +19,7 @@ use libc::{pthread_cond_t, pthread_mutex_t};
 use crate::abi::*;
 use crate::cmd::wait_for_events;
 use crate::sys::errno::{Errno, Result, from_minus_one, from_null};
+use crate::sys::heap;
 use crate::sys::mutex::Mutex;
 use crate::uapi::*;
 use crate::urxe::device::{Context, watch};
@@ -199,7 +200,7 @@ pub(crate) unsafe fn create_channel(
 ) -> Option<Result<*mut ibv_comp_channel>> {
     // SAFETY: the caller's promise.
     unsafe { Context::find(context) }?;
-    Some(host::host().and_then(|host| {
+    Some(heap::enough().and_then(|()| host::host()).and_then(|host| {
         let (number, file) = event_file::create(host)?;
         // SAFETY: malloc has no preconditions.
         let memory = from_null(unsafe { libc::malloc(size_of::<Channel>()) });

@@ -6,6 +6,7 @@ use core::ptr::{self, NonNull};
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
+use crate::sys::heap;
 use crate::sys::mutex::Mutex;
 use crate::uapi::RDMA_DRIVER_UNKNOWN;
 use crate::urxe::explain;
@@ -182,7 +183,8 @@ impl Drop for Buffer {
 
 /// `ibv_alloc_pd(3)`
 pub(super) unsafe extern "C" fn alloc_pd(context: *mut ibv_context) -> *mut ibv_pd {
-    Box::into_raw(Box::new(Pd::new(context, next_number()))).cast()
+    let new = || Box::into_raw(Box::new(Pd::new(context, next_number()))).cast();
+    heap::enough().map(|()| new()).or_null()
 }
 
 /// A number that no protection domain has.
@@ -205,7 +207,8 @@ pub(super) unsafe extern "C" fn import_pd(context: *mut ibv_context, handle: u32
         explain!("ibv_import_pd: there is no PD {handle}");
         return Err(Errno::EINVAL).or_null();
     }
-    Box::into_raw(Box::new(Pd::new(context, handle))).cast()
+    let new = || Box::into_raw(Box::new(Pd::new(context, handle))).cast();
+    heap::enough().map(|()| new()).or_null()
 }
 
 /// `ibv_unimport_pd(3)`: the domain stays.
@@ -258,6 +261,7 @@ unsafe fn parent_domain(
     const KNOWN: u32 = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS
         | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
         | IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC;
+    heap::enough()?;
     if attr.comp_mask & !KNOWN != 0 {
         explain!("ibv_alloc_parent_domain: unknown comp_mask {:#x}", attr.comp_mask & !KNOWN);
         return Err(Errno::EOPNOTSUPP);
@@ -311,7 +315,8 @@ pub(super) unsafe extern "C" fn alloc_td(
         explain!("ibv_alloc_td: unknown comp_mask {mask:#x}");
         return Err(Errno::EINVAL).or_null();
     }
-    Box::into_raw(Box::new(Td { td: ibv_td { context }, users: AtomicU32::new(0) })).cast()
+    let td = Td { td: ibv_td { context }, users: AtomicU32::new(0) };
+    heap::enough().map(|()| Box::into_raw(Box::new(td)).cast()).or_null()
 }
 
 /// `ibv_dealloc_td(3)`: EBUSY while it is part of a parent domain.

@@ -16,6 +16,7 @@ use super::wqe::Ring;
 use super::xrc::Xrcd;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::heap;
 use crate::sys::mutex::Mutex;
 use crate::urxe::completion::Cq;
 use crate::urxe::completion::counter::Counter;
@@ -84,6 +85,7 @@ pub(crate) unsafe extern "C" fn create_qp_ex(
 unsafe fn create(context: *mut ibv_context, attr: &mut ibv_qp_init_attr_ex) -> Result<*mut ibv_qp> {
     // SAFETY: the caller's promise.
     unsafe { Context::of(context) }.host().check_current()?;
+    heap::enough()?;
     check_members(attr)?;
     // SAFETY: the caller's promise.
     let objects = unsafe { objects(context, attr) }?;

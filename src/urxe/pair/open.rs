@@ -17,6 +17,7 @@ use super::wqe::Ring;
 use super::xrc::Xrcd;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::heap;
 use crate::sys::mutex::Mutex;
 use crate::urxe::device::Context;
 use crate::urxe::explain;
@@ -93,6 +94,7 @@ pub(crate) unsafe extern "C" fn open_qp(
 /// `context` must be an open context of this device, and the domain in `attr` a live one of it.
 unsafe fn open(context: *mut ibv_context, attr: &ibv_qp_open_attr) -> Result<*mut ibv_qp> {
     const NEEDED: u32 = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+    heap::enough()?;
     if attr.comp_mask >= IBV_QP_OPEN_ATTR_RESERVED {
         explain!("ibv_open_qp: unknown comp_mask {:#x}", attr.comp_mask);
         return Err(Errno::EOPNOTSUPP);

@@ -10,6 +10,7 @@ use core::ffi::c_int;
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer, from_minus_one};
+use crate::sys::heap;
 use crate::urxe::device::Context;
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host};
@@ -73,6 +74,7 @@ pub(crate) unsafe extern "C" fn open_xrcd(
 
 fn open(context: &Context, attr: &ibv_xrcd_init_attr) -> Result<*mut ibv_xrcd> {
     const NEEDED: u32 = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+    heap::enough()?;
     if attr.comp_mask >= IBV_XRCD_INIT_ATTR_RESERVED {
         explain!("ibv_open_xrcd: unknown comp_mask {:#x}", attr.comp_mask);
         return Err(Errno::EOPNOTSUPP);

@@ -10,6 +10,7 @@ use core::ptr;
 use super::owner::{Identity, OwnQueue, answer};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
+use crate::sys::heap;
 use crate::urxe::completion::{self, Cq};
 use crate::urxe::device::{Context, Pd, events};
 use crate::urxe::explain;
@@ -132,6 +133,7 @@ unsafe fn create(
 ) -> Result<*mut ibv_srq> {
     // SAFETY: the caller's promise.
     unsafe { Context::of(context) }.host().check_current()?;
+    heap::enough()?;
     let has = |bit: u32| attr.comp_mask & bit != 0;
     let kind = if has(IBV_SRQ_INIT_ATTR_TYPE) { attr.srq_type } else { IBV_SRQT_BASIC };
     if attr.comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED
@@ -243,6 +245,7 @@ fn modify(srq: &Srq, attr: &ibv_srq_attr, mask: u32) -> Result<()> {
     }
     if has(IBV_SRQ_MAX_WR) {
         check_size("max_wr", attr.max_wr, MAX_SRQ_WR)?;
+        heap::enough()?;
     }
     let (before, _) = srq.queue.caps();
     let max_wr = if has(IBV_SRQ_MAX_WR) { attr.max_wr } else { before };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::files::{DeviceFile, Purpose};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::heap;
 use crate::sys::page;
 use crate::urxe::device::{Pd, is_confidential};
 use crate::urxe::explain;
@@ -53,6 +54,7 @@ pub(crate) unsafe extern "C" fn alloc_buf(
 }
 
 unsafe fn allocate(pd: *mut ibv_pd, size: usize, out: *mut *mut ibv_buf) -> Result<*mut c_void> {
+    heap::enough()?;
     if size == 0 {
         explain!("ibv_alloc_buf: no bytes");
         return Err(Errno::EINVAL);

@@ -11,6 +11,7 @@ use super::files::{self, DeviceFile, Purpose};
 use super::mr::{Keeps, Memory, Mr, Users};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber, ReturnPointer};
+use crate::sys::heap;
 use crate::sys::mutex::Mutex;
 use crate::sys::page;
 use crate::urxe::explain;
@@ -98,6 +99,7 @@ pub(crate) unsafe extern "C" fn alloc_dm(
 }
 
 fn allocate(context: *mut ibv_context, attr: &ibv_alloc_dm_attr) -> Result<*mut ibv_dm> {
+    heap::enough()?;
     let length = attr.length as u64;
     let aligned = page::size().trailing_zeros();
     if attr.comp_mask != 0 || length == 0 || attr.log_align_req > aligned {

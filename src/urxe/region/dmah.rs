@@ -7,6 +7,7 @@ use core::ffi::c_int;
 use super::mr::Users;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
+use crate::sys::heap;
 use crate::urxe::explain;
 
 /// A handle.
@@ -49,7 +50,7 @@ pub(crate) unsafe extern "C" fn alloc_dmah(
     let check = check(unsafe { &*attr });
     let verbs = verbs_dmah { dmah: ibv_dmah { context }, handle: 0 };
     let dmah = Dmah { verbs: UnsafeCell::new(verbs), users: AtomicU32::new(0) };
-    check.map(|()| Box::into_raw(Box::new(dmah)).cast()).or_null()
+    check.and_then(|()| heap::enough()).map(|()| Box::into_raw(Box::new(dmah)).cast()).or_null()
 }
 
 fn check(attr: &ibv_dmah_init_attr) -> Result<()> {

@@ -4,6 +4,7 @@ use super::dm::Dm;
 use super::{files, keys};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
+use crate::sys::heap;
 use crate::urxe::device::Pd;
 use crate::urxe::{explain, host};
 
@@ -18,6 +19,7 @@ pub(crate) unsafe extern "C" fn import_mr(pd: *mut ibv_pd, handle: u32) -> *mut 
 }
 
 unsafe fn region(pd: *mut ibv_pd, handle: u32) -> Result<*mut ibv_mr> {
+    heap::enough()?;
     // SAFETY: the caller's promise.
     let (domain, context) = unsafe { (Pd::of(pd), (*pd).context) };
     let found = keys::read(host::host()?, handle).filter(|found| found.key == handle);
@@ -59,7 +61,7 @@ pub(crate) unsafe extern "C" fn unimport_mr(mr: *mut ibv_mr) {
 ///
 /// EINVAL for no device memory; ENODEV in a forked child.
 pub(crate) unsafe extern "C" fn import_dm(context: *mut ibv_context, handle: u32) -> *mut ibv_dm {
-    let file = host::host().and_then(|host| {
+    let file = heap::enough().and_then(|()| host::host()).and_then(|host| {
         files::find_by_number(host, handle).ok_or_else(|| {
             explain!("ibv_import_dm: {handle} is no device memory");
             Errno::EINVAL

@@ -11,6 +11,7 @@ use super::files::DeviceFile;
 use super::{access, files, keys, populate, window};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
+use crate::sys::heap;
 use crate::sys::mutex::Mutex;
 use crate::urxe::device::{Pd, is_confidential};
 use crate::urxe::explain;
@@ -198,6 +199,7 @@ impl Mr {
         mr_type: ibv_mr_type,
         keeps: Keeps,
     ) -> Result<*mut ibv_mr> {
+        heap::enough()?;
         // SAFETY: the caller's promise.
         let (domain, context) = unsafe { (Pd::of(pd), (*pd).context) };
         serve_atomics(host, memory.access, memory.kind)?;

@@ -15,6 +15,7 @@ use super::check::{Content, Denied, entry};
 use super::keys;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
+use crate::sys::heap;
 use crate::sys::mutex::Mutex;
 use crate::urxe::device::Pd;
 use crate::urxe::explain;
@@ -56,6 +57,7 @@ unsafe fn allocate(pd: *mut ibv_pd, mw_type: ibv_mw_type) -> Result<*mut ibv_mw>
         explain!("ibv_alloc_mw: there is no window of type {mw_type}");
         return Err(Errno::EINVAL);
     }
+    heap::enough()?;
     let host = host::host()?;
     let key = keys::reserve(host)?;
     // SAFETY: the caller's promise.

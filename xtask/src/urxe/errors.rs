@@ -15,11 +15,13 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 const SCRIPT: &str = r"
 export VERBS_LOG_LEVEL=2 VERBS_LOG_FILE=/share/log.txt
 cd /share
-for name in refusals errors; do
-    LD_PRELOAD= gcc -O2 -Wall -Wextra -Werror -o $name $name.c -libverbs || exit 1
+for name in refusals errors starved; do
+    LD_PRELOAD= gcc -O2 -Wall -Wextra -Werror -rdynamic -o $name $name.c -libverbs || exit 1
 done
 ./refusals && URXE_CONFIDENTIAL=1 ./refusals confidential &&
-    URXE_LINK_LAYER=infiniband ./refusals infiniband && ./errors || exit 1
+    URXE_LINK_LAYER=infiniband ./refusals infiniband && ./errors &&
+    ./starved memory && ./starved descriptors && ./starved threads &&
+    URXE_CONFIDENTIAL=1 ./starved buffers || exit 1
 if LD_PRELOAD= unshare --net true; then
     unshare --net sh -c 'LD_PRELOAD= ip link set lo up; exec ./errors interface'
 else
@@ -30,9 +32,7 @@ fi
 /// Explanations that no program here gets, and why; the begin of each.
 const NOT_PROVOKED: &[(&str, &str)] = &[
     ("ibv_query_device_ex: mask", "checked by the function in verbs.h"),
-    ("ibv_modify_cq: no thread to watch", "the system is out of threads"),
     ("urxe: no events of ports and GIDs", "the system is out of threads or descriptors"),
-    ("registration: no thread for the atomic", "the system is out of threads"),
     ("urxe: cannot look for events of an object", "the directory was taken away"),
     ("window {window:#x} is gone", "a request that waits while its window is freed"),
     ("window {window:#x}: {}", "the system is out of threads"),
@@ -41,7 +41,7 @@ const NOT_PROVOKED: &[(&str, &str)] = &[
 /// Runs the programs; how many rows there are, or those that failed.
 pub(crate) fn check(library: &Path) -> Result<String> {
     let share = share("errors", library)?;
-    for name in ["errors.h", "errors.c", "refusals.c"] {
+    for name in ["errors.h", "errors.c", "refusals.c", "starved.c"] {
         paths::copy(&paths::checkout().join("abi-tests/urxe").join(name), &share.join(name))?;
     }
     let output = run(&share, SCRIPT, TIMEOUT)?;
