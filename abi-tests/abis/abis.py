@@ -9,7 +9,8 @@ usage: abis.py compile FOLDER
 FOLDER holds what was compiled. LIBRARY is a folder with the libibverbs.so.1 under test, or "" for
 the installed one, which knows release 65 alone. With `fake` no kernel with RDMA is needed, but
 root, and a root file system and a mount namespace that are thrown away: one kernel of the program
-accepts everything, another one nothing, and a third one is from before commands went through ioctl.
+accepts everything, another one nothing, a third one is from before commands went through ioctl, and
+a fourth one answers with each error number that manual pages list.
 `real` is for the virtual machine.
 """
 
@@ -200,6 +201,9 @@ def transcript(program, library, kernel, releases, more):
         for release in releases:
             plug(release)
         env["SYSFS_PATH"] = "/mnt/sys"
+    if kernel == "failing":
+        # It makes that the destruction of what the kernel has lost succeeds.
+        del env["RDMAV_ALLOW_DISASSOC_DESTROY"]
     if library:
         env["LD_LIBRARY_PATH"] = library
     if os.path.exists("/tmp/abis.log"):
@@ -256,6 +260,21 @@ def problems(args, release, kernel, told, plain=False):
     return label, found, len(lines)
 
 
+def refused(args, plain=False):
+    """What is wrong with the errors of verbs whose commands the kernel refuses."""
+    install(args.folder, 65)
+    program = f"{args.folder}/{'plain/' if plain else ''}verbs"
+    lines = transcript(program, args.library, "failing", [65], {})
+    label = f"65-failing{'-plain' if plain else ''}"
+    reached = [line for line in lines if line.startswith("reached ")]
+    if args.keep:
+        write(f"{args.keep}/{label}.txt", "".join(line + "\n" for line in reached))
+    found = [line for line in lines if re.match("CHECK|GUARD", line)]
+    if lines[-1] != "exit status 0":
+        found += lines[-20:]
+    return label, found, len(reached)
+
+
 def difference(wanted, lines):
     """What makes a transcript another one than the wanted."""
     return list(difflib.unified_diff(wanted, lines, "expected", "got", lineterm="", n=3))[2:]
@@ -307,8 +326,11 @@ def cases(args):
         if args.what == "fake" and release in WRONG:
             label, found, count = problems(args, release, "fake", WRONG[release])
             yield label, [] if found else ["nothing notices that it is another layout"], count
-    if args.what == "fake" and args.library and not args.only:
-        yield together(args)
+    if args.what == "fake" and not args.only:
+        yield refused(args)
+        if args.library:
+            yield refused(args, plain=True)
+            yield together(args)
 
 
 def main():

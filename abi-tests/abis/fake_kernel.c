@@ -331,6 +331,10 @@ static int verbs_ioctl(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	int ret = 0;
 
+	if (kernel_fails) {
+		errno = kernel_fails;
+		return -1;
+	}
 	if (may_refuse && is_refused(hdr)) {
 		errno = ENOSPC;
 		return -1;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 bool fake_kernel, may_refuse, old_kernel, together;
-int current_release;
+int current_release, kernel_fails;
 const struct plugin_calls *plugins[100];
 
 static struct {

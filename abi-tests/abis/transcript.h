@@ -25,6 +25,9 @@ struct ibv_device;
  */
 extern bool fake_kernel, may_refuse, old_kernel;
 
+/* The error number that the fake kernel answers every command with; 0 if it does them. */
+extern int kernel_fails;
+
 /* The release whose device the program is about, and whether there are others beside it. */
 extern int current_release;
 extern bool together;

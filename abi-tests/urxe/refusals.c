@@ -5,6 +5,7 @@
  * usage: refusals [confidential|infiniband]: what a device of that kind refuses, by environment
  */
 #include "errors.h"
+#include <sys/time.h>
 
 static struct ibv_context *context;
 static struct ibv_pd *pd, *other_pd;
@@ -373,8 +374,32 @@ static void windows(void)
 	free(all);
 }
 
+/* Polls the one completion there is, and asks for the next one. */
+static void poll_one(struct ibv_cq_ex *extended)
+{
+	struct ibv_cq *plain = ibv_cq_ex_to_cq(extended);
+	struct ibv_qp_init_attr init = {
+		.send_cq = plain, .recv_cq = plain, .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+	}, *bad;
+	struct ibv_poll_cq_attr attr = { 0 };
+
+	NEED(qp);
+	connect_to(qp, &(struct end){ .gid = own_gid, .qp_num = qp->qp_num },
+		   (struct settings){ 0 });
+	NEED(!ibv_post_send(qp, &wr, &bad) && !ibv_start_poll(extended, &attr));
+	REFUSES("next_poll: no further completion", ENOENT, NULL, ibv_next_poll(extended));
+	ibv_end_poll(extended);
+	NEED(!ibv_destroy_qp(qp));
+}
+
 static void completion_queues(void)
 {
+	struct ibv_poll_cq_attr poll_attr = { 0 };
+	struct ibv_cq_ex *extended;
 	struct ibv_cq_init_attr_ex attr = { .cqe = 4, .wc_flags = IBV_WC_EX_WITH_TM_INFO };
 	struct ibv_modify_cq_attr moderation = { .attr_mask = 1 << 5 };
 	struct ibv_cq *small = ibv_create_cq(context, 4, NULL, NULL, 0);
@@ -413,6 +438,14 @@ static void completion_queues(void)
 	REFUSES_POINTER("create_cq_ex: a PD that is no parent", EINVAL,
 			"ibv_create_cq_ex: parent_domain is not a parent domain",
 			ibv_create_cq_ex(context, &attr));
+	attr.comp_mask = 0;
+	extended = ibv_create_cq_ex(context, &attr);
+	NEED(extended);
+	REFUSES("start_poll: a mask", EINVAL, NULL,
+		ibv_start_poll(extended, &(struct ibv_poll_cq_attr){ .comp_mask = 1 }));
+	REFUSES("start_poll: no completion", ENOENT, NULL, ibv_start_poll(extended, &poll_attr));
+	poll_one(extended);
+	NEED(!ibv_destroy_cq(ibv_cq_ex_to_cq(extended)));
 	REFUSES("modify_cq: a mask", EINVAL, "ibv_modify_cq: unknown attr_mask #",
 		ibv_modify_cq(small, &moderation));
 	REFUSES("resize_cq: no entries", EINVAL, "a CQ has 1 to # entries, not #",
@@ -486,6 +519,64 @@ static void shared_queues(void)
 	NEED(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq));
 }
 
+/* A process that creates a target in the domain of a file, and ends when it is told to. */
+static void own_target(int fd, int numbers, int orders)
+{
+	struct ibv_context *own = open_device();
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = fd,
+	};
+	struct ibv_qp_init_attr_ex target = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = ibv_open_xrcd(own, &attr),
+	};
+	struct ibv_qp *qp;
+	char order;
+
+	NEED(target.xrcd);
+	qp = ibv_create_qp_ex(own, &target);
+	NEED(qp);
+	NEED(write(numbers, &qp->qp_num, sizeof(qp->qp_num)) == sizeof(qp->qp_num));
+	NEED(read(orders, &order, 1) == 1);
+	_exit(0);
+}
+
+/* A target whose owner has ended. */
+static void ownerless(struct ibv_xrcd *xrcd, int fd)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_open_attr open_attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.xrcd = xrcd,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+	int numbers[2], orders[2];
+	struct ibv_qp *qp;
+	pid_t pid;
+
+	NEED(!pipe(numbers) && !pipe(orders));
+	fflush(stdout);
+	pid = fork();
+	NEED(pid >= 0);
+	if (!pid)
+		own_target(fd, numbers[1], orders[0]);
+	NEED(read(numbers[0], &open_attr.qp_num, 4) == 4);
+	qp = ibv_open_qp(context, &open_attr);
+	NEED(qp);
+	NEED(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init));
+	NEED(write(orders[1], "", 1) == 1 && waitpid(pid, NULL, 0) == pid);
+	REFUSES("query_qp: its owner has ended", EINVAL, NULL,
+		ibv_query_qp(qp, &attr, IBV_QP_STATE, &init));
+	REFUSES("modify_qp: its owner has ended", EINVAL, NULL,
+		ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					 IBV_QP_ACCESS_FLAGS));
+	NEED(!ibv_destroy_qp(qp));
+	for (int end = 0; end < 2; end++)
+		NEED(!close(numbers[end]) && !close(orders[end]));
+}
+
 static void xrc(void)
 {
 	struct ibv_xrcd_init_attr attr = { .comp_mask = 1 << 9 };
@@ -524,6 +615,7 @@ static void xrc(void)
 	};
 	xrcd = ibv_open_xrcd(context, &attr);
 	NEED(xrcd);
+	ownerless(xrcd, fd);
 	attr.oflags = O_CREAT | O_EXCL;
 	REFUSES_POINTER("open_xrcd: exclusively, a second time", EINVAL,
 			"ibv_open_xrcd: O_EXCL, but the domain of the file is open",
@@ -965,6 +1057,33 @@ static void multicast(void)
 	NEED(!ibv_detach_mcast(ud, &group, 0) && !ibv_destroy_qp(ud) && !ibv_destroy_qp(rc));
 }
 
+static void on_alarm(int signal)
+{
+	(void)signal;
+}
+
+/* Waiting for events: a descriptor that does not block, and a signal. */
+static void waiting(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval soon = { .it_value = { .tv_usec = 20000 } };
+	struct ibv_comp_channel *channel = ibv_create_comp_channel(context);
+	struct ibv_async_event event;
+	struct ibv_cq *from;
+	void *of;
+
+	NEED(channel && !sigaction(SIGALRM, &action, NULL));
+	NEED(!setitimer(ITIMER_REAL, &soon, NULL));
+	REFUSES("get_async_event: a signal", EINTR, NULL, ibv_get_async_event(context, &event));
+	NEED(!setitimer(ITIMER_REAL, &soon, NULL));
+	REFUSES("get_cq_event: a signal", EINTR, NULL, ibv_get_cq_event(channel, &from, &of));
+	NEED(!fcntl(context->async_fd, F_SETFL, O_NONBLOCK));
+	REFUSES("get_async_event: not blocking", EAGAIN, NULL, ibv_get_async_event(context, &event));
+	NEED(!fcntl(channel->fd, F_SETFL, O_NONBLOCK));
+	REFUSES("get_cq_event: not blocking", EAGAIN, NULL, ibv_get_cq_event(channel, &from, &of));
+	NEED(!fcntl(context->async_fd, F_SETFL, 0) && !ibv_destroy_comp_channel(channel));
+}
+
 /* What a child process may not do with the objects of its parent. */
 static void child(void)
 {
@@ -990,6 +1109,11 @@ static void child(void)
 		.attr = { 2, 2, 0 },
 		.comp_mask = IBV_SRQ_INIT_ATTR_PD,
 		.pd = pd,
+	};
+	struct ibv_xrcd_init_attr xrcd_attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
 	};
 	struct ibv_qp_ex *series = extended_qp(IBV_QPT_RC, IBV_QP_EX_WITH_SEND);
 	struct ibv_comp_cntr_init_attr counting = { .type = IBV_COMP_CNTR_TYPE_WRS };
@@ -1039,6 +1163,7 @@ static void child(void)
 	REFUSES_POINTER("child: create_srq", ENODEV, line, ibv_create_srq(pd, &init));
 	REFUSES_POINTER("child: create_srq_ex", ENODEV, line,
 			ibv_create_srq_ex(context, &srq_init));
+	REFUSES_POINTER("child: open_xrcd", ENODEV, NULL, ibv_open_xrcd(context, &xrcd_attr));
 	ibv_wr_start(series);
 	ibv_wr_send(series);
 	REFUSES("child: wr_complete", ENODEV, NULL, ibv_wr_complete(series));
@@ -1104,6 +1229,7 @@ int main(int argc, char **argv)
 	posting();
 	series();
 	multicast();
+	waiting();
 	child();
 	NEED(!ibv_dereg_mr(mr) && !ibv_dereg_mr(other_mr) && !ibv_destroy_cq(cq));
 	NEED(!ibv_dealloc_pd(pd) && !ibv_dealloc_pd(other_pd) && !ibv_close_device(context));

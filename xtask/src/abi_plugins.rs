@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, Result};
+use crate::man::errors;
 use crate::paths;
 use crate::vm::{Suite, chroot};
 
@@ -30,8 +31,31 @@ pub(crate) fn check(library: &Path) -> Result<String> {
         &share,
         &["fake", "/share/programs/abis", "/share/ours", "--keep", "/share/results"],
     )?;
+    for name in ["65-failing.txt", "65-failing-plain.txt"] {
+        check_refused(&results(&share).join(name))?;
+    }
     let last = output.lines().last().unwrap_or_default();
     Ok(format!("{last}; transcripts in {}", results(&share).display()))
+}
+
+/// The program in which the kernel refuses every command.
+const REFUSED: &str = "abi-tests/abis/program/errnos.c";
+
+/// Compares the errors that it has reached, a line "reached FUNCTION ERROR" each, with the table.
+fn check_refused(transcript: &Path) -> Result<()> {
+    let text = paths::read(transcript)?;
+    let lines = text.lines().filter_map(|line| line.strip_prefix("reached ")?.split_once(' '));
+    let reached: Vec<_> =
+        lines.map(|(function, errno)| (function.to_owned(), errno.to_owned())).collect();
+    let missing: Vec<_> = errors::of_file(REFUSED)?
+        .into_iter()
+        .filter(|pair| !reached.contains(pair))
+        .map(|(function, errno)| format!("{function} {errno}"))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(format!("{REFUSED} does not reach {}", missing.join(", "))))
 }
 
 /// Where the transcripts are afterwards.

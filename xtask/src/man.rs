@@ -4,14 +4,18 @@
 //! A page describes the names of its NAME section. After installation each of them has a file of its
 //! own, which [`links`] makes for those that are not the page's.
 //!
-//! An item of an ERRORS section is `.TP`, then the error number and, if it is not one of all names of
-//! the page, those that it is of: `.BR EBUSY " (" ibv_dealloc_pd )`. `abi-tests/errnos.tsv` has a
-//! line for each of these pairs with the test that reaches it.
+//! An item of an ERRORS section is `.TP`, then the error number (or several, with commas) and, if it is
+//! not one of all names of the page, those that it is of: `.BR EBUSY " (" ibv_dealloc_pd )`. `abi-tests/errnos.tsv` has a
+//! line for each of these pairs with the test that reaches it, see [`errors`].
+//!
+//! Elsewhere a page may name only errors that its ERRORS section has. One of other functions is told
+//! by a comment in the line before: `.\" EINVAL: ibv_create_flow`, whose pairs the table must have.
+
+pub(crate) mod errors;
 
 pub(crate) mod examples;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::paths;
@@ -20,11 +24,8 @@ use crate::sh::Cmd;
 /// Pages named for a family of functions, of which none has the name.
 const FAMILIES: &[&str] = &["ibv_wc_read", "ibv_wr_post"];
 
-/// The test that passes each error number of its lines in the table through the function.
-const PASSED_ON: &str = "src/verbs/inline/errnos.rs";
-
-/// What the device inside the library refuses, each by a macro that names function and error.
-const REFUSALS: &str = "abi-tests/urxe/refusals.c";
+/// A function, and the name of an error number.
+type Pair = (String, String);
 
 /// A page of section 3.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +35,9 @@ struct Page {
     /// What its NAME section names.
     names: Vec<String>,
     /// Each function with each error number that the ERRORS section gives it.
-    errors: BTreeSet<(String, String)>,
+    errors: BTreeSet<Pair>,
+    /// Errors of other functions that it speaks of.
+    foreign: BTreeSet<Pair>,
     /// What is wrong with it.
     wrong: Vec<String>,
 }
@@ -44,8 +47,13 @@ impl Page {
         let mut names = section(text, "NAME").collect::<Vec<_>>().join(" ");
         names.truncate(names.find(" \\- ").unwrap_or(0));
         let names: Vec<String> = list(&names).collect();
-        let mut page =
-            Page { stem: stem.to_owned(), names, errors: BTreeSet::new(), wrong: Vec::new() };
+        let mut page = Page {
+            stem: stem.to_owned(),
+            names,
+            errors: BTreeSet::new(),
+            foreign: BTreeSet::new(),
+            wrong: Vec::new(),
+        };
         if page.names.first().is_none_or(|first| first != stem) {
             page.wrong.push(format!("{stem}.3: NAME does not begin with {stem}"));
         }
@@ -55,34 +63,77 @@ impl Page {
                 page.add_error(lines.next().unwrap_or_default());
             }
         }
+        page.check_text(text);
         page
+    }
+
+    /// Looks for errors that the text names and that are told nowhere: a text beside the items of the
+    /// ERRORS section names none, any other only those that are items.
+    fn check_text(&mut self, text: &str) {
+        let listed: BTreeSet<String> = self.errors.iter().map(|pair| pair.1.clone()).collect();
+        let (mut comment, mut before, mut is_in_errors) = ("", "", false);
+        for line in text.lines() {
+            if let Some(heading) = line.strip_prefix(".SH ") {
+                is_in_errors = heading == "ERRORS";
+            }
+            let is_item = is_in_errors && std::mem::replace(&mut before, line) == ".TP";
+            if let Some(of) = line.strip_prefix(".\\\" ") {
+                comment = of;
+                continue;
+            }
+            let (about, functions) = comment.split_once(": ").unwrap_or_default();
+            let words = line.split(|other: char| !other.is_ascii_alphanumeric());
+            for errno in words.filter(|word| is_errno(word) && !is_item) {
+                if about.split(", ").any(|it| it == errno) {
+                    self.foreign.extend(list(functions).map(|it| (it, errno.to_owned())));
+                } else if is_in_errors || !listed.contains(errno) {
+                    self.wrong.push(format!("{}: {errno} is not in ERRORS: {line}", self.stem));
+                }
+            }
+            comment = "";
+        }
     }
 
     /// Takes over the head of an item of the ERRORS section.
     fn add_error(&mut self, head: &str) {
         let plain = plain(head);
-        let (errno, of) = plain.split_once(" (").unwrap_or((&plain, ""));
-        if !is_errno(errno) || (errno.len() != plain.len() && !of.ends_with(')')) {
+        let (errnos, of) = plain.split_once(" (").unwrap_or((&plain, ""));
+        let errnos: Vec<String> = list(errnos).collect();
+        let is_whole = plain.contains(" (") == of.ends_with(')');
+        if errnos.is_empty() || !errnos.iter().all(|errno| is_errno(errno)) || !is_whole {
             self.wrong.push(format!("{}.3: not an error number: {head}", self.stem));
             return;
         }
         let of: Vec<String> = if of.is_empty() {
-            self.names.clone()
+            let names = self.names.iter().filter(|name| !FAMILIES.contains(&name.as_str()));
+            names.cloned().collect()
         } else {
             list(of.trim_end_matches(')')).collect()
         };
         for function in of {
             if !self.names.contains(&function) {
-                self.wrong.push(format!("{}.3: {errno} of {function}, not in NAME", self.stem));
+                self.wrong.push(format!("{}.3: {head} is of {function}, not in NAME", self.stem));
             }
-            self.errors.insert((function, errno.to_owned()));
+            let pairs = errnos.iter().map(|errno| (function.clone(), errno.clone()));
+            self.errors.extend(pairs);
         }
     }
 }
 
+/// The error numbers of Linux, but for those of terminals, streams and keys.
+const ERRNOS: &str = "E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EAGAIN EALREADY EBADF \
+    EBADFD EBADMSG EBUSY ECANCELED ECHILD ECONNABORTED ECONNREFUSED ECONNRESET EDEADLK \
+    EDESTADDRREQ EDOM EDQUOT EEXIST EFAULT EFBIG EHOSTDOWN EHOSTUNREACH EIDRM EILSEQ EINPROGRESS \
+    EINTR EINVAL EIO EISCONN EISDIR ELOOP EMFILE EMLINK EMSGSIZE ENAMETOOLONG ENETDOWN ENETRESET \
+    ENETUNREACH ENFILE ENOBUFS ENODATA ENODEV ENOENT ENOEXEC ENOLCK ENOLINK ENOMEM ENOMSG ENONET \
+    ENOPROTOOPT ENOSPC ENOSYS ENOTBLK ENOTCONN ENOTDIR ENOTEMPTY ENOTRECOVERABLE ENOTSOCK ENOTSUP \
+    ENOTTY ENXIO EOPNOTSUPP EOVERFLOW EOWNERDEAD EPERM EPIPE EPROTO EPROTONOSUPPORT EPROTOTYPE \
+    ERANGE EREMOTEIO EROFS ESHUTDOWN ESOCKTNOSUPPORT ESPIPE ESRCH ESTALE ETIME ETIMEDOUT ETXTBSY \
+    EWOULDBLOCK EXDEV";
+
 /// Whether a word is the name of an error number.
 fn is_errno(word: &str) -> bool {
-    word.starts_with('E') && word.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
+    word.starts_with('E') && ERRNOS.split_ascii_whitespace().any(|errno| errno == word)
 }
 
 /// The lines of a section of a page.
@@ -141,6 +192,21 @@ fn pages() -> Result<Vec<Page>> {
     Ok(pages)
 }
 
+/// The pages of section 7, for the errors that they name.
+fn overviews() -> Result<Vec<Page>> {
+    let mut pages = Vec::new();
+    for path in paths::list(&paths::checkout().join("man"))? {
+        if path.extension().is_some_and(|section| section == "7") {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            let mut page = Page::parse(&file, &paths::read(&path)?);
+            // Its name is not that of a function.
+            page.wrong.retain(|wrong| !wrong.contains("NAME does not begin"));
+            pages.push(page);
+        }
+    }
+    Ok(pages)
+}
+
 /// Files that lead from further names of pages to the pages: their names in section 3 of the manual,
 /// `ibv_dealloc_pd.3`, and their contents.
 pub(crate) fn links() -> Result<Vec<(String, String)>> {
@@ -165,17 +231,12 @@ pub(crate) fn check() -> Result<String> {
         let unknown = references(&paths::read(&path)?).filter(|name| !known(name));
         wrong.extend(unknown.map(|name| format!("{file}: there is no {name}(3)")));
     }
-    let reached = reached()?;
-    wrong.extend(compare_errors(&pages, &reached));
-    for line in &reached {
-        wrong.extend(line.check()?);
-    }
-    let refused = refusals(&paths::read(&paths::checkout().join(REFUSALS))?);
-    wrong.extend(unlisted_refusals(&pages, &refused));
+    let (errors, wrong_errors) = errors::check(&pages, &overviews()?)?;
+    wrong.extend(wrong_errors);
     if !wrong.is_empty() {
         return Err(Error::new(wrong.join("\n")));
     }
-    Ok(format!("{} pages for {} names, {} errors", pages.len(), public.len(), reached.len()))
+    Ok(format!("{} pages for {} names, {errors}", pages.len(), public.len()))
 }
 
 /// Fails on anything that mandoc warns of.
@@ -256,136 +317,11 @@ fn compare_names(pages: &[Page], public: &BTreeSet<String>) -> Vec<String> {
     wrong
 }
 
-/// A line of the table of errors.
-#[derive(Debug, PartialEq, Eq)]
-struct Reached {
-    function: String,
-    errno: String,
-    /// The file of the test, from the root of the checkout.
-    file: String,
-    /// The function in that file that is the test.
-    test: String,
-}
-
-/// The table of errors and the tests that reach them.
-fn reached() -> Result<Vec<Reached>> {
-    let text = paths::read(&paths::checkout().join("abi-tests/errnos.tsv"))?;
-    parse_table(&text)
-}
-
-fn parse_table(text: &str) -> Result<Vec<Reached>> {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines
-        .map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
-            [function, errno, file, test] => Ok(Reached {
-                function: function.to_owned(),
-                errno: errno.to_owned(),
-                file: file.to_owned(),
-                test: test.to_owned(),
-            }),
-            _ => Err(Error::new(format!("abi-tests/errnos.tsv: not four columns: {line}"))),
-        })
-        .collect()
-}
-
-fn compare_errors(pages: &[Page], reached: &[Reached]) -> Vec<String> {
-    let listed: BTreeSet<&(String, String)> = pages.iter().flat_map(|page| &page.errors).collect();
-    let pairs: Vec<_> =
-        reached.iter().map(|line| (line.function.clone(), line.errno.clone())).collect();
-    let tested: BTreeSet<_> = pairs.iter().collect();
-    let untested = listed.difference(&tested);
-    let unlisted = tested.difference(&listed);
-    untested
-        .map(|(function, errno)| format!("no line in abi-tests/errnos.tsv: {function} {errno}"))
-        .chain(unlisted.map(|(function, errno)| format!("no page lists {errno} of {function}")))
-        .collect()
-}
-
-impl Reached {
-    /// What is wrong with the line: its test must be there, and name the error number.
-    fn check(&self) -> Result<Option<String>> {
-        let Reached { function, errno, file, test } = self;
-        let path = paths::checkout().join(file);
-        if !Path::new(&path).exists() {
-            return Ok(Some(format!("abi-tests/errnos.tsv: there is no {file}")));
-        }
-        let text = paths::read(&path)?;
-        let Some(body) = body(&text, test) else {
-            return Ok(Some(format!("abi-tests/errnos.tsv: {file} has no {test}")));
-        };
-        // That test reads the error numbers from the table, and calls the function by its name.
-        let (place, wanted) = if file == PASSED_ON { (&*text, function) } else { (body, errno) };
-        // A program of C calls functions by their names; a unit test may have a name of its own.
-        let short = function.strip_prefix("ibv_").unwrap_or(function);
-        let calls = file.ends_with(".rs") || has_word(body, function) || has_word(body, short);
-        if has_word(place, wanted) && calls {
-            return Ok(None);
-        }
-        let what = if calls { wanted } else { function };
-        Ok(Some(format!("abi-tests/errnos.tsv: {test} of {file} says nothing of {what}")))
-    }
-}
-
-/// Each function with each error number that the statements `REFUSES...("function: why", ERRNO, ...`
-/// of a program are about.
-fn refusals(program: &str) -> BTreeSet<(String, String)> {
-    let mut found = BTreeSet::new();
-    for statement in program.split(';') {
-        let Some((_, call)) = statement.split_once("REFUSES") else { continue };
-        let Some((_, title)) = call.split_once('"') else { continue };
-        let Some((title, rest)) = title.split_once('"') else { continue };
-        let title = title.strip_prefix("child: ").unwrap_or(title);
-        let name = title.split([':', ' ']).next().unwrap_or_default();
-        let name = name.strip_prefix("ibv_").unwrap_or(name);
-        let mut words = rest.split(|other: char| !other.is_ascii_alphanumeric());
-        let Some(errno) = words.find(|word| is_errno(word)) else { continue };
-        found.insert((format!("ibv_{name}"), errno.to_owned()));
-    }
-    found
-}
-
-/// What is refused for a reason that the page of the function does not list. Titles that do not
-/// begin with the name of a function are about something else.
-fn unlisted_refusals(pages: &[Page], refused: &BTreeSet<(String, String)>) -> Vec<String> {
-    let page_of = |function: &String| pages.iter().find(|page| page.names.contains(function));
-    refused
-        .iter()
-        .filter(|pair| page_of(&pair.0).is_some_and(|page| !page.errors.contains(pair)))
-        .map(|(function, errno)| format!("{REFUSALS}: {errno} of {function} is not in its page"))
-        .collect()
-}
-
-/// The text of a function of a Rust or C file: up to the closing brace in the column in which the
-/// function begins.
-fn body<'a>(text: &'a str, function: &str) -> Option<&'a str> {
-    let call = format!("{function}(");
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let begin = start;
-        start += line.len();
-        let indent = &line[..line.len() - line.trim_start().len()];
-        let is_head = line.contains(&call)
-            && has_word(line, function)
-            && !line.trim_end().ends_with(';')
-            && (line.contains("fn ") || indent.is_empty());
-        if is_head {
-            let end = text[begin..].find(&format!("\n{indent}}}"))?;
-            return Some(&text[begin..begin + end]);
-        }
-    }
-    None
-}
-
-/// Whether a text has a word that is not part of a longer one.
-fn has_word(text: &str, word: &str) -> bool {
-    text.split(|other: char| !other.is_ascii_alphanumeric() && other != '_').any(|it| it == word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PAGE: &str = "\
+    pub(super) const PAGE: &str = "\
 .TH IBV_ALLOC_PD 3
 .SH NAME
 ibv_alloc_pd,
@@ -398,9 +334,8 @@ Gone.
 .BR EBUSY \" (\" ibv_dealloc_pd )
 Used.
 .SH NOTES
-.TP
-.B EPERM
-Not an error.
+.\\\" EPERM, EAGAIN: ibv_other
+Others fail with EPERM.
 ";
 
     fn names(names: &[&str]) -> BTreeSet<String> {
@@ -415,6 +350,8 @@ Not an error.
             page.errors.iter().map(|(function, errno)| format!("{function} {errno}")).collect();
         assert_eq!(errors, ["ibv_alloc_pd EIO", "ibv_dealloc_pd EBUSY", "ibv_dealloc_pd EIO"]);
         assert!(page.wrong.is_empty());
+        let foreign = ("ibv_other".to_owned(), "EPERM".to_owned());
+        assert_eq!(page.foreign.iter().collect::<Vec<_>>(), [&foreign]);
         let link = ("ibv_dealloc_pd.3".to_owned(), ".so man3/ibv_alloc_pd.3\n".to_owned());
         assert_eq!(links_to(&page).collect::<Vec<_>>(), [link]);
     }
@@ -423,13 +360,24 @@ Not an error.
     fn a_bad_page_is_told() {
         assert_eq!(Page::parse("ibv_x", PAGE).wrong, ["ibv_x.3: NAME does not begin with ibv_x"]);
         for (head, reason) in [
-            (".BR EBUSY \" (\" ibv_x )", "EBUSY of ibv_x, not in NAME"),
+            (".BR EBUSY \" (\" ibv_x )", "is of ibv_x, not in NAME"),
             (".BR EBUSY \" (\" ibv_dealloc_pd", "not an error number"),
             (".B Otherwise", "not an error number"),
         ] {
             let page = Page::parse("ibv_alloc_pd", &PAGE.replace(".B EIO", head));
             assert!(page.wrong[0].contains(reason), "{:?}", page.wrong);
         }
+    }
+
+    #[test]
+    fn an_error_that_stands_in_the_text_alone_is_told() {
+        let page = Page::parse("ibv_alloc_pd", &PAGE.replace(".\\\" EPERM", ".\\\" EPIPE"));
+        let line = "Others fail with EPERM.";
+        assert_eq!(page.wrong, [format!("ibv_alloc_pd: EPERM is not in ERRORS: {line}")]);
+        let page = Page::parse("ibv_alloc_pd", &PAGE.replace("Others", "EIO EXAMPLE Others"));
+        assert_eq!(page.wrong, [""; 0]);
+        let page = Page::parse("ibv_alloc_pd", &PAGE.replace("Gone.", "Or EBUSY."));
+        assert_eq!(page.wrong, ["ibv_alloc_pd: EBUSY is not in ERRORS: Or EBUSY."]);
     }
 
     #[test]
@@ -465,46 +413,5 @@ Not an error.
                       #define _OWN(x) x\n#define __ibv_h(x) x\n";
         let unknown = unknown_inlines(header, &names(&["ibv_g"]));
         assert_eq!(unknown, ["__ibv_h", "ibv_f", "ibv_m"]);
-    }
-
-    #[test]
-    fn pages_and_table_have_the_same_errors() {
-        let pages = [Page::parse("ibv_alloc_pd", PAGE)];
-        let table = "# comment\nibv_alloc_pd\tEIO\tf\tt\nibv_dealloc_pd\tEIO\tf\tt\n";
-        let mut reached = parse_table(table).unwrap();
-        let wrong = compare_errors(&pages, &reached);
-        assert_eq!(wrong, ["no line in abi-tests/errnos.tsv: ibv_dealloc_pd EBUSY"]);
-        let more = "ibv_dealloc_pd\tEBUSY\tf\tt\nibv_dealloc_pd\tEPERM\tf\tt\n";
-        reached.extend(parse_table(more).unwrap());
-        let wrong = compare_errors(&pages, &reached);
-        assert_eq!(wrong, ["no page lists EPERM of ibv_dealloc_pd"]);
-        assert!(parse_table("ibv_x EIO f t").is_err());
-    }
-
-    #[test]
-    fn what_is_refused_is_in_the_page() {
-        let program = "
-            REFUSES(\"dealloc_pd: in use\", EBUSY,
-                    \"ibv_dealloc_pd: # objects; all\", ibv_dealloc_pd(pd));
-            REFUSES_POINTER(\"child: ibv_alloc_pd\", ENODEV, NULL, ibv_alloc_pd(context));
-            REFUSES(\"a thing\", EPERM, NULL, other());";
-        let refused = refusals(program);
-        let pairs: Vec<_> =
-            refused.iter().map(|(function, errno)| format!("{function} {errno}")).collect();
-        assert_eq!(pairs, ["ibv_a EPERM", "ibv_alloc_pd ENODEV", "ibv_dealloc_pd EBUSY"]);
-        let wrong = unlisted_refusals(&[Page::parse("ibv_alloc_pd", PAGE)], &refused);
-        assert_eq!(wrong.len(), 1);
-        assert!(wrong[0].ends_with("ENODEV of ibv_alloc_pd is not in its page"));
-    }
-
-    #[test]
-    fn a_test_ends_with_its_brace() {
-        let text = "    fn other() {\n        EBUSY\n    }\n\n    fn wanted() {\n        EIO\n    }\n\
-                    \n    fn last() {\n        EPERM\n    }\n";
-        assert_eq!(body(text, "wanted"), Some("    fn wanted() {\n        EIO"));
-        assert_eq!(body(text, "want"), None);
-        let text = "static void one(void);\nstatic void one(void)\n{\n\tEIO;\n}\nEPERM\n";
-        assert_eq!(body(text, "one"), Some("static void one(void)\n{\n\tEIO;"));
-        assert!(has_word("(EIO)", "EIO") && !has_word("EIOX", "EIO"));
     }
 }

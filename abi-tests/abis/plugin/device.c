@@ -78,6 +78,19 @@ static struct context *new_context(struct ibv_device *device, int cmd_fd)
 	return context;
 }
 
+/* Ends what new_context has begun. */
+static void free_context(struct context *context)
+{
+	check_context(context);
+	for (int i = 0; i < 8; i++)
+		if (contexts[i] == context)
+			contexts[i] = NULL;
+	verbs_uninit_context(&context->verbs);
+	check_context(context);
+	take_name(&context->verbs.context);
+	free(context);
+}
+
 static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd, void *data)
 {
 	struct context *context;
@@ -103,8 +116,8 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
 	}
 	if (ret) {
 		say("  get_context: %s", error_text(ret));
-		verbs_uninit_context(&context->verbs);
-		free(context);
+		free_context(context);
+		errno = ret;
 		return NULL;
 	}
 	say("    %d completion vectors, core support %#llx",
@@ -155,14 +168,7 @@ void op_free_context(struct ibv_context *public)
 	struct context *context = (void *)((char *)public - offsetof(struct context, verbs.context));
 
 	called("free_context(%s)", name_of(public));
-	check_context(context);
-	for (int i = 0; i < 8; i++)
-		if (contexts[i] == context)
-			contexts[i] = NULL;
-	verbs_uninit_context(&context->verbs);
-	check_context(context);
-	take_name(public);
-	free(context);
+	free_context(context);
 }
 
 static struct verbs_device *alloc_device(struct verbs_sysfs_dev *sysfs)

@@ -3,6 +3,7 @@
  * apart, and lets the plugin of the release call every function of its version node.
  *
  * usage: verbs fake|refusing|old|real RELEASE...; EXPORTS names the list of the names in version nodes
+ *        verbs failing RELEASE: what the verbs give when the kernel refuses commands, see errnos.c
  */
 #define _GNU_SOURCE
 #include "program.h"
@@ -197,6 +198,11 @@ static void private_names(struct test *test)
 		check_names(getenv("EXPORTS"));
 }
 
+static void refused(struct test *test)
+{
+	refused_verbs(test->ctx, test->pd);
+}
+
 static void oldest(struct test *test)
 {
 	(void)test;
@@ -288,13 +294,16 @@ static void ended(struct test *test)
 
 int main(int argc, char **argv)
 {
+	bool failing;
+
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sigaction(SIGSEGV, &(struct sigaction){ .sa_sigaction = fault, .sa_flags = SA_SIGINFO },
 		  NULL);
 	give_name(memory, sizeof(memory), "memory");
 	give_name(context_of, sizeof(context_of), "context_of");
 	fake_kernel = argc < 2 || strcmp(argv[1], "real");
-	may_refuse = argc > 1 && strcmp(argv[1], "fake");
+	failing = argc > 1 && !strcmp(argv[1], "failing");
+	may_refuse = argc > 1 && strcmp(argv[1], "fake") && !failing;
 	old_kernel = argc > 1 && !strcmp(argv[1], "old");
 	together = argc > 3;
 	for (int i = 2; i < argc && count_of_tests < 16; i++)
@@ -310,6 +319,11 @@ int main(int argc, char **argv)
 	each(open_device);
 	ibv_free_device_list(list);
 
+	if (failing) {
+		each(refused);
+		each(close_device);
+		return 0;
+	}
 	/* With several, each step is made with all before the next one. */
 	each(query);
 	each(memory_of);

@@ -64,6 +64,7 @@ void newer_memory_verbs(struct ibv_context *ctx, struct ibv_pd *pd);
 void queue_verbs(struct ibv_context *ctx, struct ibv_pd *pd);
 void other_verbs(struct ibv_context *ctx, struct ibv_pd *pd);
 void oldest_verbs(const char *device);
+void refused_verbs(struct ibv_context *ctx, struct ibv_pd *pd);
 
 /* Makes that the next read from a file descriptor of the library gives these bytes. */
 void inject(int fd, const void *bytes, size_t size);

@@ -1,5 +1,6 @@
-//! That the error numbers of providers and of the kernel come out of the verbs, each in the form that
-//! its manual page tells: the lines of `abi-tests/errnos.tsv` that name this file.
+//! What verbs give when the provider has no function for them, and that the error numbers which only
+//! providers give come out of them, each in the form that its manual page tells: the lines of
+//! `abi-tests/errnos.tsv` that name this file.
 
 use core::ffi::c_void;
 
@@ -95,20 +96,30 @@ macro_rules! calls {
     }};
 }
 
-/// Calls the function with a name while the provider's answer is an error number.
-fn call(name: &str, errno: c_int) -> Option<Failed> {
-    let fake = Fake::new();
-    fake.set_ops(|ops| ops.dm_export_dmabuf_fd = Some(export));
+/// The provider of the objects that a verb is called with.
+enum Provider {
+    /// It has no functions.
+    Bare,
+    /// All its functions answer with this error number.
+    Answers(c_int),
+}
+
+/// Calls the function with a name.
+fn call(name: &str, provider: &Provider) -> Option<Failed> {
+    let fake = match provider {
+        Provider::Bare => Fake::with_ops(&verbs_context_ops::zeroed()),
+        Provider::Answers(_) => Fake::new(),
+    };
     let ctx = fake.context();
     objects! { fake,
-        domain: ibv_pd; region: ibv_mr; window: ibv_mw; memory: ibv_dm; td: ibv_td; dma: ibv_dmah;
+        domain: ibv_pd; window: ibv_mw; memory: ibv_dm; td: ibv_td; dma: ibv_dmah;
         address: ibv_ah; srq: ibv_srq; pair: ibv_qp; cq: ibv_cq; wq: ibv_wq; xrcd: ibv_xrcd;
         table: ibv_rwq_ind_table; flow: ibv_flow; action: ibv_flow_action; counters: ibv_counters;
         counter: ibv_comp_cntr;
     }
     let mut ece = ibv_ece { vendor_id: 1, ..ibv_ece::zeroed() };
-    let mut cq_ex = recording_cq_ex();
-    let mut qp_ex = recording_qp_ex();
+    let mut cq_ex = ibv_cq_ex::zeroed();
+    let mut qp_ex = ibv_qp_ex::zeroed();
     let mut all = ibv_device_attr_ex::zeroed();
     let mut caps = ibv_comp_cntr_caps::zeroed();
     let mut port = ibv_port_attr::zeroed();
@@ -118,19 +129,23 @@ fn call(name: &str, errno: c_int) -> Option<Failed> {
     let mut srq_attr = ibv_srq_init_attr_ex::zeroed();
     let mut mr_attr = ibv_mr_init_attr::zeroed();
     let (none, length) = (core::ptr::null_mut(), 8);
-    // SAFETY: live objects.
-    unsafe {
-        (*memory).memcpy_to_dm = Some(copy_to);
-        (*memory).memcpy_from_dm = Some(copy_from);
-        (*wq).post_recv = Some(post);
-        (*region).pd = domain;
+    if let Provider::Answers(errno) = *provider {
+        fake.set_ops(|ops| ops.dm_export_dmabuf_fd = Some(export));
+        cq_ex = recording_cq_ex();
+        qp_ex = recording_qp_ex();
+        // SAFETY: live objects.
+        unsafe {
+            (*memory).memcpy_to_dm = Some(copy_to);
+            (*memory).memcpy_from_dm = Some(copy_from);
+            (*wq).post_recv = Some(post);
+        }
+        fake.answer(if name == "ibv_poll_cq" { -errno } else { errno });
     }
     let mut whole = verbs_mr::zeroed();
-    whole.ibv_mr.context = ctx;
+    (whole.ibv_mr.context, whole.ibv_mr.pd) = (ctx, domain);
     whole.mr_type = IBV_MR_TYPE_MR;
     let region = &raw mut whole.ibv_mr;
     let mut whole_buffer = ibv_buf { pd: domain, size: 8, dmabuf_fd: -1, ..ibv_buf::zeroed() };
-    fake.answer(if name == "ibv_poll_cq" { -errno } else { errno });
     calls! { name;
         ah::ibv_create_ah(domain, null())
         ah::ibv_destroy_ah(address)
@@ -256,18 +271,31 @@ const ERRNOS: &[(&str, c_int)] = &[
     ("EPERM", libc::EPERM),
 ];
 
-#[test]
-fn what_a_provider_answers_comes_out() {
+/// Calls the functions of the lines of the table that name this file and `test`; how many.
+#[track_caller]
+fn lines_of(test: &str, provider: impl Fn(c_int) -> Provider) -> usize {
+    let ending = format!("\tsrc/verbs/inline/errnos.rs\t{test}");
     let mut count = 0;
-    for line in TABLE.lines().filter(|line| line.contains("\tsrc/verbs/inline/errnos.rs\t")) {
+    for line in TABLE.lines().filter(|line| line.ends_with(&ending)) {
         let mut columns = line.split('\t');
         let (function, errno) = (columns.next().unwrap(), columns.next().unwrap());
         let (_, number) = *ERRNOS.iter().find(|(name, _)| *name == errno).expect(errno);
-        match call(function, number).expect(function) {
+        match call(function, &provider(number)).expect(function) {
             Failed::Number(got) | Failed::Null(got) => assert_eq!(got, number, "{function}"),
             Failed::Otherwise => panic!("{function} did not fail"),
         }
         count += 1;
     }
+    count
+}
+
+#[test]
+fn what_a_provider_answers_comes_out() {
+    assert!(lines_of("what_a_provider_answers_comes_out", Provider::Answers) > 0);
+}
+
+#[test]
+fn what_a_provider_does_not_have_is_not_supported() {
+    let count = lines_of("what_a_provider_does_not_have_is_not_supported", |_| Provider::Bare);
     assert!(count > 0);
 }
