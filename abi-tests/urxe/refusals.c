@@ -1118,10 +1118,11 @@ static void child(void)
 	struct ibv_qp_ex *series = extended_qp(IBV_QPT_RC, IBV_QP_EX_WITH_SEND);
 	struct ibv_comp_cntr_init_attr counting = { .type = IBV_COMP_CNTR_TYPE_WRS };
 	struct ibv_comp_cntr *counter = ibv_create_comp_cntr(context, &counting);
+	struct ibv_mw *window = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
 	uint64_t value;
 	pid_t pid;
 
-	NEED(srq && cq_ex && counter);
+	NEED(window && srq && cq_ex && counter);
 	fflush(stdout);
 	pid = fork();
 	NEED(pid >= 0);
@@ -1130,7 +1131,7 @@ static void child(void)
 		report("in a child process", status ? "the child failed" : "ok");
 		new_lines();
 		NEED(!ibv_destroy_qp(rc) && !ibv_destroy_qp(ud) && !ibv_destroy_srq(srq));
-		NEED(!ibv_destroy_qp(&series->qp_base) && !ibv_destroy_comp_cntr(counter));
+		NEED(!ibv_dealloc_mw(window) && !ibv_destroy_qp(&series->qp_base) && !ibv_destroy_comp_cntr(counter));
 		NEED(!ibv_destroy_cq(ibv_cq_ex_to_cq(cq_ex)));
 		return;
 	}
@@ -1164,6 +1165,9 @@ static void child(void)
 	REFUSES_POINTER("child: create_srq_ex", ENODEV, line,
 			ibv_create_srq_ex(context, &srq_init));
 	REFUSES_POINTER("child: open_xrcd", ENODEV, NULL, ibv_open_xrcd(context, &xrcd_attr));
+	REFUSES("child: get_async_event", ENODEV, NULL,
+		ibv_get_async_event(context, &(struct ibv_async_event){ 0 }));
+	REFUSES("child: bind_mw", ENODEV, line, ibv_bind_mw(rc, window, &(struct ibv_mw_bind){ 0 }));
 	ibv_wr_start(series);
 	ibv_wr_send(series);
 	REFUSES("child: wr_complete", ENODEV, NULL, ibv_wr_complete(series));

@@ -329,6 +329,8 @@ static void descriptors(void)
 	REFUSES("dm_export_dmabuf_fd: no descriptor", EMFILE, NULL, ibv_dm_export_dmabuf_fd(dm));
 	REFUSES("read_sysfs_file: no descriptor", EMFILE, NULL,
 		ibv_read_sysfs_file("/proc/self", "stat", text, sizeof(text)));
+	/* What can be found without one is nothing. */
+	REFUSES_POINTER("get_device_list: no descriptor", ENOSYS, NULL, ibv_get_device_list(NULL));
 	/* With some, a device opens or does not, and what it has opened is closed again. */
 	for (int some = 1; some < 20; some++) {
 		struct ibv_context *other;

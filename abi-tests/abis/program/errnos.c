@@ -55,6 +55,8 @@ static void queries(struct ibv_context *ctx)
 	uint64_t speed;
 
 	FAILS_POINTER(ibv_open_device(ctx->device), ENOMEM, EIO);
+	/* Each time another one: the provider may have closed it. */
+	FAILS_POINTER(ibv_import_device(dup(ctx->cmd_fd)), ENOMEM, EIO);
 	FAILS(ibv_query_device(ctx, &attr), EIO);
 	FAILS(ibv_query_device_ex(ctx, NULL, &attr_ex), EIO);
 	FAILS((ibv_query_port)(ctx, 1, (struct _compat_ibv_port_attr *)&port), EINVAL, EIO);
