@@ -67,6 +67,8 @@ pub(super) unsafe fn try_post(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -
     let rdma = unsafe { wr.wr.rdma };
     let job = Job { reads, address: rdma.remote_addr, rkey: rdma.rkey, list, inline };
     let Some(bytes) = send.fast.run(qp, &job) else { return false };
+    #[cfg(test)]
+    super::testing::count_at_once();
     let tail = send.ring.tail.wrapping_add(1);
     (send.ring.head, send.ring.tail) = (tail, tail);
     if flags & IBV_SEND_SIGNALED != 0 || qp.init.sq_sig_all != 0 {
@@ -106,6 +108,8 @@ pub(super) fn try_run(qp: &Qp, send: &mut SendQueue) -> bool {
         return false;
     }
     let Some(bytes) = fast.run(qp, &job) else { return false };
+    #[cfg(test)]
+    super::testing::count_at_once();
     complete(qp, send, Done::success(bytes));
     true
 }

@@ -48,6 +48,8 @@ pub(crate) use xrc::{Xrcd, close_xrcd, open_xrcd};
 
 #[cfg(test)]
 use testing::execute;
+#[cfg(test)]
+pub(crate) use testing::{done_at_once, go_the_general_way};
 
 #[cfg(not(test))]
 use crate::urxe::transfer::execute;

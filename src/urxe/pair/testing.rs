@@ -1,6 +1,6 @@
 //! Queue pairs for tests, and an executor that a test can replace.
 
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::ffi::c_int;
 use core::ptr;
 
@@ -22,6 +22,23 @@ type Executor = Box<dyn FnMut(&Qp, Wqe<'_>, u64) -> Outcome>;
 
 thread_local! {
     static EXECUTOR: RefCell<Option<Executor>> = const { RefCell::new(None) };
+    static GENERAL: Cell<bool> = const { Cell::new(false) };
+    static AT_ONCE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Makes this thread carry out all requests in the general way, or not any more.
+pub(crate) fn go_the_general_way(general: bool) {
+    GENERAL.set(general);
+}
+
+/// Requests that this thread has carried out straight from what was posted, or from the ring.
+pub(crate) fn done_at_once() -> u64 {
+    AT_ONCE.get()
+}
+
+/// Counts one of them.
+pub(super) fn count_at_once() {
+    AT_ONCE.set(AT_ONCE.get() + 1);
 }
 
 /// Carries out a request as the test on this thread wants, or as the device does.
@@ -52,7 +69,7 @@ pub(super) fn is_for_this_thread(qp: &Qp) -> bool {
 
 /// Whether requests on this thread are carried out by a test, or in the general way alone.
 pub(super) fn is_scripted() -> bool {
-    EXECUTOR.with_borrow(Option::is_some)
+    GENERAL.get() || EXECUTOR.with_borrow(Option::is_some)
 }
 
 /// An hour in nanoseconds: no thread tries again what waits that long.

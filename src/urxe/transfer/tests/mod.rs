@@ -4,6 +4,7 @@
 mod counters;
 mod death;
 mod errors;
+mod fast;
 mod shared;
 mod side;
 mod windows;

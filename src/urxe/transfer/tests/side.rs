@@ -15,6 +15,7 @@ use crate::urxe::completion::poll_cq;
 use crate::urxe::device::{Context, Opened};
 use crate::urxe::pair::{Qp, close_xrcd, create_qp_ex, open_xrcd, post_recv, post_send};
 use crate::urxe::queue::srq::{create_srq_ex, destroy_srq, get_srq_num, modify_srq, post_srq_recv};
+use crate::urxe::region::{alloc_buf, free_buf};
 use crate::verbs::ah::{ibv_create_ah, ibv_destroy_ah};
 use crate::verbs::comp_cntr::{
     ibv_create_comp_cntr, ibv_destroy_comp_cntr, ibv_qp_attach_comp_cntr, ibv_read_comp_cntr,
@@ -55,12 +56,15 @@ pub(super) struct Side {
     pub(super) srq: *mut ibv_srq,
     pub(super) mr: *mut ibv_mr,
     pub(super) base: *mut u8,
+    buf: *mut ibv_buf,
     pub(super) kind: ibv_qp_type,
     /// By the operations that they count.
     pub(super) counters: Vec<*mut ibv_comp_cntr>,
     xrcd: *mut ibv_xrcd,
     /// The test has destroyed the QP.
     without_qp: Cell<bool>,
+    /// The region is gone already.
+    without_mr: Cell<bool>,
     /// Frees what a test has made beside.
     others: RefCell<Vec<Box<dyn FnOnce()>>>,
 }
@@ -82,6 +86,8 @@ pub(super) struct Options {
     pub(super) counted: (u32, u32),
     /// Reads and atomics that may be under way.
     pub(super) reads: u8,
+    /// The memory is that of `ibv_alloc_buf(3)`.
+    pub(super) buf: bool,
 }
 
 impl Options {
@@ -101,6 +107,7 @@ impl Options {
             srq,
             counted,
             reads: 8,
+            buf: false,
         }
     }
 
@@ -117,6 +124,7 @@ impl Options {
             self.counted.0.into(),
             self.counted.1.into(),
             self.reads.into(),
+            self.buf.into(),
         ]
     }
 
@@ -132,6 +140,7 @@ impl Options {
             srq: words[7] != 0,
             counted: (words[8] as u32, words[9] as u32),
             reads: words[10] as u8,
+            buf: words[11] != 0,
         }
     }
 }
@@ -183,7 +192,12 @@ impl Side {
                 ..ibv_qp_init_attr_ex::zeroed()
             };
             let qp = create_qp_ex(opened.get(), &raw mut init);
-            let base = Box::leak(vec![0_u64; LENGTH / 8].into_boxed_slice()).as_mut_ptr();
+            let mut buf = ptr::null_mut();
+            let base = if options.buf {
+                alloc_buf(pd, LENGTH, &raw mut buf).cast()
+            } else {
+                Box::leak(vec![0_u64; LENGTH / 8].into_boxed_slice()).as_mut_ptr()
+            };
             let mr = ibv_reg_mr(pd, base.cast(), LENGTH, options.mr_access.cast_signed());
             for object in [pd.cast::<u8>(), cq.cast(), recv_cq.cast(), qp.cast(), mr.cast()] {
                 assert!(!object.is_null(), "{:?}", Errno::last());
@@ -200,10 +214,12 @@ impl Side {
                 srq,
                 mr,
                 base,
+                buf,
                 kind,
                 counters,
                 xrcd,
                 without_qp,
+                without_mr: Cell::new(false),
                 others,
             }
         }
@@ -215,6 +231,21 @@ impl Side {
         let status = unsafe { ibv_destroy_qp(self.qp) };
         self.without_qp.set(status == 0);
         status
+    }
+
+    /// Deregisters the region, whose key is of no use any more.
+    pub(super) fn deregister(&self) {
+        self.without_mr.set(true);
+        // SAFETY: a live region.
+        assert_eq!(unsafe { ibv_dereg_mr(self.mr) }, 0);
+    }
+
+    /// Changes the QP: to a state that needs nothing, or with the mask of its access what peers may do.
+    pub(super) fn modify(&self, mask: u32, value: u32) {
+        let mut attr =
+            ibv_qp_attr { qp_state: value, qp_access_flags: value, ..ibv_qp_attr::zeroed() };
+        // SAFETY: a live QP.
+        assert_eq!(unsafe { ibv_modify_qp(self.qp, &raw mut attr, mask.cast_signed()) }, 0);
     }
 
     /// Does something when this goes, before anything else of it goes.
@@ -510,6 +541,14 @@ impl Side {
             EVENTS => self.events(),
             COUNTS => self.counts(),
             THREADS => vec![threads()],
+            DEREGISTER => {
+                self.deregister();
+                vec![]
+            }
+            MODIFY => {
+                self.modify(order[1] as u32, order[2] as u32);
+                vec![]
+            }
             HAMMER => self.hammer(order[1] as u32, order[2]),
             order => panic!("{order}"),
         }
@@ -529,13 +568,17 @@ impl Drop for Side {
                 assert_eq!(ibv_destroy_comp_cntr(*counter), 0);
             }
             assert!(self.srq.is_null() || destroy_srq(self.srq) == 0);
-            assert_eq!(ibv_dereg_mr(self.mr), 0);
+            assert!(self.without_mr.get() || ibv_dereg_mr(self.mr) == 0);
             assert_eq!(ibv_destroy_cq(self.cq), 0);
             assert_eq!(ibv_destroy_cq(self.recv_cq), 0);
             assert!(self.xrcd.is_null() || close_xrcd(self.xrcd) == 0);
+            if self.buf.is_null() {
+                let memory = ptr::slice_from_raw_parts_mut(self.base.cast::<u64>(), LENGTH / 8);
+                drop(Box::from_raw(memory));
+            } else {
+                free_buf(self.buf);
+            }
             assert_eq!(ibv_dealloc_pd(self.pd), 0);
-            let memory = ptr::slice_from_raw_parts_mut(self.base.cast::<u64>(), LENGTH / 8);
-            drop(Box::from_raw(memory));
         }
     }
 }
@@ -630,6 +673,8 @@ pub(super) const EVENTS: u64 = 10;
 pub(super) const HAMMER: u64 = 11;
 pub(super) const COUNTS: u64 = 12;
 pub(super) const THREADS: u64 = 13;
+pub(super) const DEREGISTER: u64 = 14;
+pub(super) const MODIFY: u64 = 15;
 
 /// The other end of a connection.
 pub(super) enum Far {
