@@ -3,6 +3,7 @@
 use crate::runner::Model;
 use crate::urxe::completion::model as completions;
 use crate::urxe::lock_model as lock;
+use crate::urxe::marks_model as marks;
 use crate::urxe::queue::model as receives;
 use crate::urxe::region::model as keys;
 
@@ -13,6 +14,8 @@ pub(crate) static ALL: &[&Model] = &[
     &keys::READERS,
     &keys::WITHDRAWAL,
     &keys::LOCAL_USE,
+    &marks::KEYS,
+    &marks::STAMPS,
     &completions::COMPLETIONS,
     &completions::ROOM,
     &completions::EVENTS,

@@ -4,4 +4,6 @@
 pub(crate) mod errno;
 
 pub(crate) mod futex;
+#[path = "../../../src/sys/heap.rs"]
+pub(crate) mod heap;
 pub(crate) mod mutex;

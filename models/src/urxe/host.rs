@@ -6,7 +6,12 @@ use core::cell::RefCell;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sys::errno::{Errno, Result};
 use crate::sys::mutex::Mutex;
-use crate::urxe::shared::{Header, Holder, KEY_TABLE, KeyEntry, Shared};
+use crate::urxe::shared::{
+    Header, Holder, KEY_TABLE, KeyEntry, QP_TABLE, QPS, QpShared, SRQ_TABLE, SRQS, Shared,
+};
+
+#[path = "../../../src/urxe/host/marks.rs"]
+mod marks;
 
 /// Bytes of a process' memory: the tables, and a few objects.
 const LENGTH: usize = 0x11_0000;
@@ -61,6 +66,24 @@ impl Drop for Memory {
     }
 }
 
+/// The tables by which peers find objects; as the library's.
+#[derive(Clone, Copy)]
+pub(crate) enum Table {
+    Qp,
+    Srq,
+}
+
+impl Table {
+    pub(crate) fn find(self, memory: &Memory, number: u32) -> Option<u64> {
+        let (place, count) = match self {
+            Table::Qp => (QP_TABLE, QPS),
+            Table::Srq => (SRQ_TABLE, SRQS),
+        };
+        let entry = memory.at::<AtomicU64>(place + u64::from(number & (count - 1)) * 8)?;
+        Some(entry.load(Ordering::Acquire)).filter(|offset| *offset != 0)
+    }
+}
+
 /// Kinds of records.
 #[derive(Clone, Copy)]
 #[allow(dead_code)]
@@ -83,11 +106,17 @@ pub(crate) struct Host {
 /// A process, as others see it.
 pub(crate) struct Peer {
     memory: Memory,
+    epoch: u64,
 }
 
 std::thread_local! {
     /// The processes of this execution.
     static HOSTS: RefCell<Vec<Box<Host>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Another one in each execution, so that nothing static is taken for that of this one.
+fn epoch_of(slot: u32) -> u64 {
+    crate::sync::executions() << 10 | u64::from(slot)
 }
 
 /// Begins an execution with so many processes.
@@ -97,7 +126,7 @@ pub(crate) fn processes<const N: usize>() -> [&'static Host; N] {
         core::array::from_fn(|index| {
             hosts.push(Box::new(Host {
                 slot: index as u32 + 1,
-                own: Peer { memory: Memory::new() },
+                own: Peer { memory: Memory::new(), epoch: epoch_of(index as u32 + 1) },
                 next: Mutex::new(OBJECTS),
                 dead: AtomicBool::new(false),
             }));
@@ -121,6 +150,34 @@ impl Host {
         self.memory().at(0).ok_or(Errno::EIO)
     }
 
+    /// Enters a QP as the first of the table; its number.
+    pub(crate) fn enter_qp(&self, place: u64) -> u32 {
+        self.qp_entry().store(place, Ordering::Release);
+        self.slot * QPS
+    }
+
+    pub(crate) fn qp_entry(&self) -> &AtomicU64 {
+        self.memory().at(QP_TABLE).unwrap()
+    }
+
+    pub(crate) fn qps(&self) -> impl Iterator<Item = &QpShared> + Clone {
+        let place = self.qp_entry().load(Ordering::Acquire);
+        self.memory().at(place).filter(|_| place != 0).into_iter()
+    }
+
+    /// The part of the library's `pass_qp_locks` that is about requests without lock.
+    pub(crate) fn pass_all_marks(&self) {
+        self.pass_marks(self.qps());
+    }
+
+    pub(crate) fn peer(&self, slot: u32) -> Result<&'static Peer> {
+        HOSTS.with_borrow(|hosts| {
+            let host = hosts.iter().find(|host| host.slot == slot).ok_or(Errno::ENOENT)?;
+            // SAFETY: as in `processes`.
+            Ok(unsafe { &*core::ptr::from_ref(&host.own) })
+        })
+    }
+
     pub(crate) fn holder(&self) -> Holder {
         Holder::new(self.slot, self.epoch())
     }
@@ -130,8 +187,7 @@ impl Host {
     }
 
     pub(crate) fn epoch(&self) -> u64 {
-        // Another one in each execution, so that nothing static is taken for this one's.
-        crate::sync::executions() << 10 | u64::from(self.slot)
+        self.own.epoch
     }
 
     pub(crate) fn is_current(&self) -> bool {
@@ -188,6 +244,10 @@ impl Peer {
 
     pub(crate) fn header(&self) -> Option<&Header> {
         self.memory.at(0)
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     pub(crate) fn is_alive_now(&self) -> bool {

@@ -6,6 +6,7 @@ pub(crate) mod host;
 #[path = "../../../src/urxe/limits.rs"]
 pub(crate) mod limits;
 pub(crate) mod lock_model;
+pub(crate) mod marks_model;
 #[path = "../../../src/urxe/origin.rs"]
 pub(crate) mod origin;
 pub(crate) mod pair;

@@ -30,7 +30,8 @@ impl Mark {
     #[inline(always)]
     pub(crate) fn set(&self, fenced: bool) -> Marked<'_> {
         let count = self.0.load(Ordering::Relaxed).wrapping_add(1);
-        self.0.store(count, Ordering::Relaxed);
+        // Who waits for the use before this one may find this number instead: it must see the same.
+        self.0.store(count, Ordering::Release);
         if fenced {
             fence(Ordering::SeqCst);
         } else {

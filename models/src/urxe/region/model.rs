@@ -16,7 +16,7 @@ const CHECK: &str = "urxe/region/check.rs";
 const USERS: &str = "urxe/region/users.rs";
 
 /// Of an entry, keeps the sequence and some members as they are, first and last ones among them.
-fn few_members(host: &Host, key: u32) {
+pub(crate) fn few_members(host: &Host, key: u32) {
     let entry = super::check::entry(host.memory(), key).unwrap();
     for member in [&entry.pd, &entry.access, &entry.memory, &entry.file, &entry.qp_num] {
         sync::plain(member);
@@ -85,7 +85,8 @@ fn qp(host: &Host) -> &QpShared {
     host.memory().at(0x10_8000).unwrap()
 }
 
-fn region(host: &Host) -> u32 {
+/// A key of 8 bytes.
+pub(crate) fn region(host: &Host) -> u32 {
     let key = keys::reserve(host).unwrap();
     few_members(host, key);
     let entry = super::check::entry(host.memory(), key).unwrap();
@@ -93,6 +94,11 @@ fn region(host: &Host) -> u32 {
     let content = Content { key, pd: 1, access: 1, length: 8, ..Content::default() };
     keys::store(host, &content).unwrap();
     key
+}
+
+/// Takes a key away, without waiting for those who use it.
+pub(crate) fn withdraw(host: &Host, key: u32) {
+    keys::withdraw(host, key);
 }
 
 fn use_bytes(host: &Host, key: u32, qp_num: u32) {
