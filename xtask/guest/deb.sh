@@ -37,7 +37,7 @@ resolved() {
 }
 
 apt-get -qq update
-apt-get -qq install -y --no-install-recommends pkgconf man-db >/dev/null
+apt-get -qq install -y --no-install-recommends dpkg-dev pkgconf man-db >/dev/null
 state > /tmp/before
 clients > /tmp/clients
 count=$(wc -l < /tmp/clients)
@@ -93,6 +93,54 @@ apt-get install -y --reinstall /share/libibverbs-rs.deb
 apt-get check
 [ "$(resolved $ours)" = "$count" ] || fail "not all use the new library after a reinstallation"
 
+# What packages that are built with it depend on: libibverbs1 of the release that has the names which
+# they use, and this package only for names of its own.
+mkdir -p /tmp/dependencies/debian
+cd /tmp/dependencies
+printf 'Source: x\n\nPackage: x\nArchitecture: any\nDescription: x\n' > debian/control
+cat > old.c <<'END'
+#include <infiniband/verbs.h>
+int main(void) { return !ibv_get_device_list(0); }
+END
+cat > new.c <<'END'
+#include <infiniband/verbs.h>
+int main(void) { return !ibv_reg_mr_ex(0, 0); }
+END
+cat > own.c <<'END'
+int ibv_poll_cq(void *cq, int count, void *wc);
+int main(void) { return ibv_poll_cq(0, 0, 0); }
+END
+depends() {
+    gcc -o "$1" "$1.c" -libverbs && dpkg-shlibdeps -O "$1" 2> /dev/null || fail "dpkg-shlibdeps of $1"
+}
+depends old | grep 'libibverbs1 (>= 1.1.6)' || fail "what a program depends on"
+depends new | grep 'libibverbs1 (>= 59)' || fail "what a program with a new verb depends on"
+depends own | grep 'libibverbs-rs (>= 0' || fail "what a program with a name of ours depends on"
+! depends new | grep libibverbs-rs || fail "a program depends on this package without need"
+cd /
+
+# Without the originals: what depends on libibverbs1 and libibverbs-dev is content with this package.
+packages=$(dpkg-query -W -f '${Package} ${Status}\n' | grep -c 'installed$')
+apt-get remove -y libibverbs1
+left=$(dpkg-query -W -f '${Package} ${Status}\n' | grep -c ' ok installed$')
+[ "$left" = $((packages - 2)) ] || fail "$((packages - left)) packages went with libibverbs1"
+[ ! -e $libdir/libibverbs.so.1 ] || fail "libibverbs1 is still there"
+apt-get check
+apt-get remove -y perftest
+apt-get install -y perftest
+! dpkg -s libibverbs1 2> /dev/null | grep '^Status:.* installed' || fail "perftest needs the original"
+[ "$(resolved $ours)" = "$count" ] || fail "not all use the new library without the original"
+ibv_devinfo | grep -q 'hca_id:.*urxe0' || fail "ibv_devinfo without the original"
+[ "$(/tmp/list)" = urxe0 ] || fail "a program without the original"
+
+# And back again, both ways at once.
+apt-get install -y libibverbs1 libibverbs-dev libibverbs-rs-
+state > /tmp/after
+diff /tmp/before /tmp/after || fail "Debian's files are not as they were after the exchange"
+apt-get check
+apt-get install -y /share/libibverbs-rs.deb
+[ "$(resolved $ours)" = "$count" ] || fail "not all use the new library, installed once more"
+
 apt-get remove -y libibverbs-rs
 state > /tmp/after
 diff /tmp/before /tmp/after || fail "Debian's files are not as they were"
@@ -100,4 +148,5 @@ diff /tmp/before /tmp/after || fail "Debian's files are not as they were"
 [ ! -e $libdir/libibverbs-rs ] || fail "$libdir/libibverbs-rs is left"
 dpkg-divert --list '*' | grep 'by libibverbs-rs' && fail "diversions are left"
 apt-get check
-echo "$count programs and libraries moved to it and back, $(wc -l < /tmp/before) files as they were"
+echo "$count programs and libraries moved to it and back, $(wc -l < /tmp/before) files as they were," \
+    "also without the originals"

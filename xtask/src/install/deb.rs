@@ -5,6 +5,11 @@
 //! version, and `ldconfig` has never to choose between two files of one name. What a compiler looks
 //! for has fixed places, from which dpkg-divert(1) moves the files of `libibverbs-dev` for as long
 //! as this package is there.
+//!
+//! So it provides both, in the version of rdma-core that it stands for, and what depends on them is
+//! content with it alone. It has no Conflicts and no Replaces, by which dpkg would remove them: then
+//! nothing would bring the originals back when it goes, and everything that needs them would go too.
+//! A package that has no file in common with another, as dpkg sees it, has nothing to replace.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -12,7 +12,7 @@ use crate::vm::{Suite, chroot};
 const SUITES: [Suite; 2] = [Suite::Forky, Suite::Bookworm];
 
 /// The longest that a suite may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 const SCRIPT: &str = include_str!("../../guest/deb.sh");
 
