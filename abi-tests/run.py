@@ -89,6 +89,7 @@ DIFF = [
     Case("fail-srq", "fail_srq", "rxe0"),
     Case("fail-ah", "fail_ah", "rxe0"),
     Case("fail-other", "fail_other", "rxe0"),
+    Case("refused", "refused", "rxe0"),
     Case("gid", "gid", "rxe0", "veth0"),
     Case("ah", "ah", "rxe0", "veth0", "veth1"),
     Case("events", "events", "rxe0", "veth1"),
