@@ -104,10 +104,15 @@ impl Entry<'_> {
             cqe.timestamp.store(timestamp, Relaxed);
         }
         cqe.origin.store(self.origin.0, Relaxed);
-        let words = self.payload.get(..length).unwrap_or_default().chunks(8);
-        for (place, bytes) in cqe.payload.iter().zip(words) {
+        let (words, rest) = self.payload.get(..length).unwrap_or_default().as_chunks::<8>();
+        for (place, &word) in cqe.payload.iter().zip(words) {
+            place.store(u64::from_ne_bytes(word), Relaxed);
+        }
+        if let Some(place) = cqe.payload.get(words.len())
+            && !rest.is_empty()
+        {
             let mut word = [0; 8];
-            word[..bytes.len()].copy_from_slice(bytes);
+            word.iter_mut().zip(rest).for_each(|(to, &from)| *to = from);
             place.store(u64::from_ne_bytes(word), Relaxed);
         }
     }

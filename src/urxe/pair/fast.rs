@@ -11,7 +11,7 @@ use super::qp::{Qp, SendQueue};
 use super::run::{complete, tell};
 use super::wqe::{Data, Target};
 use crate::abi::*;
-use crate::urxe::transfer::Job;
+use crate::urxe::transfer::{Job, Message};
 
 /// Flags of a request that is posted this way. All before it is done, so there is nothing to fence.
 const FLAGS: u32 = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
@@ -39,6 +39,8 @@ pub(super) unsafe fn try_post(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -
     let reads = match wr.opcode {
         IBV_WR_RDMA_WRITE => false,
         IBV_WR_RDMA_READ => true,
+        // SAFETY: the caller's promise.
+        IBV_WR_SEND | IBV_WR_SEND_WITH_IMM => return unsafe { try_send(qp, send, wr) },
         _ => return false,
     };
     let flags = wr.send_flags;
@@ -78,6 +80,50 @@ pub(super) unsafe fn try_post(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -
     true
 }
 
+/// As [`try_post`], for a send.
+///
+/// # Safety
+///
+/// As for [`try_post`].
+#[inline(always)]
+unsafe fn try_send(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
+    let flags = wr.send_flags;
+    let inline = flags & IBV_SEND_INLINE != 0;
+    let (_, max_sge, max_inline) = send.ring.caps();
+    if flags & !FLAGS != 0 || !send.ring.has_room_now(|| qp.freed()) {
+        return false;
+    }
+    let entry = match wr.num_sge {
+        0 => None,
+        // SAFETY: the caller's promise.
+        1 => match unsafe { wr.sg_list.as_ref() } {
+            Some(entry) => Some(entry),
+            None => return false,
+        },
+        _ => return false,
+    };
+    let fits = |entry: &ibv_sge| if inline { entry.length <= max_inline } else { max_sge > 0 };
+    if !entry.is_none_or(fits) {
+        return false;
+    }
+    // SAFETY: the member that is good for the opcode; a number.
+    let imm = (wr.opcode == IBV_WR_SEND_WITH_IMM).then_some(unsafe { wr.imm.imm_data });
+    let solicited = flags & IBV_SEND_SOLICITED != 0;
+    let Some(bytes) =
+        send.fast.send(qp, &Message { entry, inline, imm, solicited, wr_id: wr.wr_id })
+    else {
+        return false;
+    };
+    #[cfg(test)]
+    super::testing::count_at_once();
+    let tail = send.ring.tail.wrapping_add(1);
+    (send.ring.head, send.ring.tail) = (tail, tail);
+    if flags & IBV_SEND_SIGNALED != 0 || qp.init.sq_sig_all != 0 {
+        tell(qp, tail, wr.wr_id, IBV_WC_SEND, Done::success(bytes));
+    }
+    true
+}
+
 /// Carries out the request at the head of the ring, which has not been tried yet; false if that is
 /// not for here.
 #[inline(never)]
@@ -89,11 +135,11 @@ pub(super) fn try_run(qp: &Qp, send: &mut SendQueue) -> bool {
     let SendQueue { ring, fast, attr, route, .. } = send;
     let wqe = ring.wqe(ring.head);
     let reads = match wqe.opcode {
-        IBV_WR_RDMA_WRITE => false,
-        IBV_WR_RDMA_READ => true,
+        IBV_WR_RDMA_WRITE => Some(false),
+        IBV_WR_RDMA_READ => Some(true),
+        IBV_WR_SEND | IBV_WR_SEND_WITH_IMM => None,
         _ => return false,
     };
-    let Target::Memory { address, rkey } = wqe.target else { return false };
     let entry;
     let (list, inline) = match wqe.data {
         Data::List(list) => (list, false),
@@ -103,11 +149,21 @@ pub(super) fn try_run(qp: &Qp, send: &mut SendQueue) -> bool {
             (&entry[..], true)
         }
     };
-    let job = Job { reads, address, rkey, list, inline };
     if !fast.is_ready(qp, attr, route) {
         return false;
     }
-    let Some(bytes) = fast.run(qp, &job) else { return false };
+    let done = match (reads, wqe.target) {
+        (Some(reads), Target::Memory { address, rkey }) => {
+            fast.run(qp, &Job { reads, address, rkey, list, inline })
+        }
+        (None, _) if list.len() <= 1 => {
+            let imm = (wqe.opcode == IBV_WR_SEND_WITH_IMM).then_some(wqe.imm_or_key);
+            let (solicited, wr_id) = (wqe.is_solicited(), wqe.wr_id);
+            fast.send(qp, &Message { entry: list.first(), inline, imm, solicited, wr_id })
+        }
+        _ => None,
+    };
+    let Some(bytes) = done else { return false };
     #[cfg(test)]
     super::testing::count_at_once();
     complete(qp, send, Done::success(bytes));

@@ -9,7 +9,7 @@ use crate::sync::thread;
 
 use crate::urxe::host::Memory;
 use crate::urxe::limits::MAX_QP_WR;
-use crate::urxe::origin::same_receive_generation;
+use crate::urxe::origin::{Origin, same_receive_generation};
 use crate::urxe::shared::{QueueShared, RecvHeader, RecvSge, will_read, will_write};
 
 /// A receive queue that exists.
@@ -213,8 +213,13 @@ impl<'a> Queue<'a> {
     /// Whether receives are polled in the order in which they were posted, so that slots are used one
     /// after the other: those of a QP's own queue.
     #[inline]
-    fn is_in_order(&self) -> bool {
+    pub(crate) fn is_in_order(&self) -> bool {
         self.shared.ring.load(Relaxed) == 0
+    }
+
+    /// The receive that was taken last, with the lock of the queue held.
+    pub(crate) fn last_taken(&self) -> Option<Receive<'a>> {
+        self.receive(self.slot_at(self.shared.head.load(Relaxed).wrapping_sub(1))?)
     }
 
     /// The number of the slot at a position.
@@ -275,12 +280,21 @@ impl<'a> Queue<'a> {
 
     /// Whether a message of so many bytes may go to the next receive without a look at it: its key
     /// was good when it was posted, and there is room. With the lock of the QP held.
-    #[cfg(test)]
+    #[inline]
     pub(crate) fn is_plain(&self, length: u32) -> bool {
         let plain = self.shared.plain.load(Acquire);
         let ahead = ((plain >> 32) as u32).wrapping_sub(self.shared.head.load(Relaxed));
         // One that is far ahead was passed long ago.
-        length <= plain as u32 && !(1..=MAX_QP_WR).contains(&ahead)
+        length <= plain as u32
+            && !(1..=MAX_QP_WR).contains(&ahead)
+            && self.shared.capacity.load(Relaxed).is_power_of_two()
+    }
+
+    /// The origin of the completion of the receive that the next message takes, of a queue in order.
+    #[inline]
+    pub(crate) fn next_origin(&self) -> Origin {
+        let slot = self.shared.head.load(Relaxed) & SLOT_MASK;
+        Origin::receive(self.offset, self.generation(), slot)
     }
 
     /// Makes requesters look at all receives that are posted now. What they need to look at must be

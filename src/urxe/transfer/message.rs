@@ -5,13 +5,15 @@ use crate::sync::atomic::Ordering::Relaxed;
 use super::Operation;
 use super::bytes::{Local, Remote};
 use super::datagram::GRH;
-use super::responder::Connection;
+use super::responder::{Connection, Responder};
 use super::stop::{Reason, Stop};
 use crate::abi::*;
 use crate::urxe::completion::{self, Added, Entry};
 use crate::urxe::device::events;
+use crate::urxe::explain;
 use crate::urxe::host::copy::Direction;
 use crate::urxe::origin::Origin;
+use crate::urxe::pair::Qp;
 use crate::urxe::queue::{Queue, Receive};
 use crate::urxe::region;
 use crate::urxe::region::check::{Wanted, check};
@@ -317,11 +319,7 @@ impl Operation<'_> {
             events::send(connection.site, number, IBV_EVENT_SRQ_LIMIT_REACHED, handle);
         }
         if added != Added::Done {
-            self.explain(format_args!(
-                "the receive CQ of QP {:#x} has no room for wr_id {:#x}",
-                responder.number, entry.wr_id,
-            ));
-            responder.fail(Some(IBV_EVENT_QP_FATAL));
+            no_room(responder, self.qp, self.wqe.wr_id, entry.wr_id);
         }
         let header = if self.qp.kind == IBV_QPT_UD { GRH as u32 } else { 0 };
         let bytes = u64::from(entry.byte_len.saturating_sub(header));
@@ -329,6 +327,20 @@ impl Operation<'_> {
         responder.count(IBV_QP_ATTACH_COMP_CNTR_OP_RECV, result);
         queue.fetch_next();
     }
+}
+
+/// The receive CQ of the responder, whose lock is held, has no room for the completion of a receive:
+/// its QP fails.
+#[cold]
+#[inline(never)]
+pub(super) fn no_room(responder: &Responder<'_>, qp: &Qp, wr_id: u64, receive: u64) {
+    explain!(
+        "urxe: QP {:#x}, wr_id {wr_id:#x}: the receive CQ of QP {:#x} has no room for wr_id \
+         {receive:#x}",
+        qp.number,
+        responder.number,
+    );
+    responder.fail(Some(IBV_EVENT_QP_FATAL));
 }
 
 /// A receive whose memory its key does not open.

@@ -28,7 +28,7 @@ mod responder;
 mod route;
 mod stop;
 
-pub(crate) use fast::{Fast, Job};
+pub(crate) use fast::{Fast, Job, Message};
 pub(crate) use multicast::{attach_mcast, detach_mcast, is_attached};
 pub(crate) use route::Route;
 pub(crate) use stop::Reason;

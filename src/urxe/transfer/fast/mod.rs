@@ -4,7 +4,8 @@
 //! * [`Fast`]: the connection; the [stamps](QpShared::stamp) of both QPs tell that nothing about it
 //!   has changed;
 //! * [`keys`]: the keys that were used last, with the sequence numbers of their entries;
-//! * [`bytes`]: moving the bytes.
+//! * [`bytes`]: moving the bytes;
+//! * [`send`]: short messages.
 //!
 //! No lock is taken. The [mark](QpShared::mark) of the own QP is set meanwhile, and who changes a QP
 //! or withdraws a key waits for it. Whatever is out of the ordinary, errors above all, is left to the
@@ -12,6 +13,7 @@
 
 mod bytes;
 mod keys;
+mod send;
 
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::sync::Arc;
@@ -22,7 +24,10 @@ use crate::abi::*;
 use crate::urxe::host::{Peer, ticks};
 use crate::urxe::limits::MAX_MESSAGE;
 use crate::urxe::pair::Qp;
+use crate::urxe::queue::Queue;
 use crate::urxe::shared::QpShared;
+pub(crate) use send::Message;
+
 use bytes::{Piece, move_here};
 use keys::{Keys, Kind, Owner};
 
@@ -73,6 +78,12 @@ struct Link {
     /// Number of the PD, and of the QP, of the peer.
     pd: u32,
     number: u32,
+    /// Offsets of its receive queue, 0 if that is shared by several, and of the CQ of that.
+    queue: u64,
+    cq: u64,
+    /// Service level and own LID, of which its completions tell.
+    sl: u8,
+    lid: u16,
     /// The mark is set by a full fence.
     fenced: bool,
     /// When the peer was alive.
@@ -186,6 +197,7 @@ impl Fast {
         if !is_deep || qp.kind != IBV_QPT_RC {
             access &= !IBV_ACCESS_REMOTE_READ;
         }
+        let device = host.header().ok()?.devices.get(qp.device as usize);
         // Seen by who changes something before this thread sees that it has not been changed.
         far.flags.fetch_or(QpShared::PEER_MARKS, SeqCst);
         own.flags.fetch_or(QpShared::MARKS, SeqCst);
@@ -196,6 +208,10 @@ impl Fast {
             access,
             pd: far.pd.load(Relaxed),
             number: attr.dest_qp_num,
+            queue: responder.queue().filter(Queue::is_in_order).map_or(0, |queue| queue.offset),
+            cq: far.recv_cq.load(Relaxed),
+            sl: attr.ah_attr.sl,
+            lid: device.map_or(0, |device| device.lid.load(Relaxed) as u16),
             fenced: !host.has_barriers_with(&peer),
             looked: ticks(),
         };

@@ -129,6 +129,48 @@ fn receives_that_do_not_fit() {
     }
 }
 
+/// A short message needs no look at a receive whose key was good when it was posted, as long as that
+/// has not changed.
+#[test]
+fn the_key_of_a_receive_changes() {
+    const WRITABLE: u64 = IBV_ACCESS_LOCAL_WRITE as u64;
+    for place in PLACES {
+        for (posted, sent) in [(WRITABLE, 0), (0, WRITABLE), (0, 0), (WRITABLE, WRITABLE)] {
+            let mut pair = Pair::of(place, IBV_QPT_RC);
+            // The way is known.
+            pair.far.receive(1, &[(0, 100)]);
+            pair.well(pair.wr(1, IBV_WR_SEND), &[(0, 8)]);
+            assert_eq!(pair.far.received().wr_id, 1);
+            pair.far.ask(&[ACCESS, posted]);
+            pair.far.receive(2, &[(0, 100)]);
+            pair.far.receive(3, &[(8, 8)]);
+            pair.far.ask(&[ACCESS, sent]);
+            pair.near.fill_part(0, 16, 5);
+            let wc = pair.run(pair.wr(2, IBV_WR_SEND), &[(0, 8)]);
+            if sent == 0 {
+                ended(&mut pair, wc, IBV_WC_REM_OP_ERR, Reason::ReceiveKey);
+                let (bad, flushed) = (pair.far.received(), pair.far.received());
+                assert_eq!((bad.wr_id, bad.status), (2, IBV_WC_LOC_PROT_ERR));
+                assert_eq!((flushed.wr_id, flushed.status), (3, IBV_WC_WR_FLUSH_ERR));
+                continue;
+            }
+            assert_eq!(wc.status, IBV_WC_SUCCESS);
+            // Inline, and one that is too long for the second.
+            let mut list = pair.near.list(&[(8, 8)]);
+            let inline = pair.wr(3, IBV_WR_SEND);
+            pair.near.send(ibv_send_wr { send_flags: IBV_SEND_INLINE, ..inline }, &mut list);
+            assert_eq!((pair.near.sent().wr_id, pair.far.received().wr_id), (3, 2));
+            let second = pair.far.received();
+            assert_eq!((second.wr_id, second.status, second.byte_len), (3, IBV_WC_SUCCESS, 8));
+            assert_eq!(pair.wrong(0, 16, 5), []);
+            pair.far.receive(4, &[(0, 8)]);
+            let wc = pair.run(pair.wr(4, IBV_WR_SEND), &[(0, 9)]);
+            ended(&mut pair, wc, IBV_WC_REM_INV_REQ_ERR, Reason::ReceiveLength);
+            assert_eq!(pair.far.received().status, IBV_WC_LOC_LEN_ERR);
+        }
+    }
+}
+
 #[test]
 fn without_a_receive() {
     for place in PLACES {

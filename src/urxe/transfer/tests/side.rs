@@ -15,7 +15,7 @@ use crate::urxe::completion::poll_cq;
 use crate::urxe::device::{Context, Opened};
 use crate::urxe::pair::{Qp, close_xrcd, create_qp_ex, open_xrcd, post_recv, post_send};
 use crate::urxe::queue::srq::{create_srq_ex, destroy_srq, get_srq_num, modify_srq, post_srq_recv};
-use crate::urxe::region::{alloc_buf, free_buf};
+use crate::urxe::region::{alloc_buf, free_buf, rereg_mr};
 use crate::verbs::ah::{ibv_create_ah, ibv_destroy_ah};
 use crate::verbs::comp_cntr::{
     ibv_create_comp_cntr, ibv_destroy_comp_cntr, ibv_qp_attach_comp_cntr, ibv_read_comp_cntr,
@@ -262,6 +262,24 @@ impl Side {
             unsafe { get_srq_num(self.srq, &raw mut srq_num) };
         }
         Card { qp_num, rkey, address: self.base.addr() as u64, srq_num }
+    }
+
+    /// Changes what the region may be used for; its keys stay the same.
+    pub(super) fn change_access(&self, access: u32) {
+        let change = IBV_REREG_MR_CHANGE_ACCESS.cast_signed();
+        // SAFETY: a live region, which nobody uses just now.
+        unsafe {
+            let before = ((*self.mr).lkey, (*self.mr).rkey);
+            let status = rereg_mr(
+                self.mr.cast(),
+                change,
+                ptr::null_mut(),
+                ptr::null_mut(),
+                0,
+                access.cast_signed(),
+            );
+            assert_eq!((status, ((*self.mr).lkey, (*self.mr).rkey)), (0, before));
+        }
     }
 
     pub(super) fn lkey(&self) -> u32 {
@@ -549,6 +567,10 @@ impl Side {
                 self.modify(order[1] as u32, order[2] as u32);
                 vec![]
             }
+            ACCESS => {
+                self.change_access(order[1] as u32);
+                vec![]
+            }
             HAMMER => self.hammer(order[1] as u32, order[2]),
             order => panic!("{order}"),
         }
@@ -675,6 +697,7 @@ pub(super) const COUNTS: u64 = 12;
 pub(super) const THREADS: u64 = 13;
 pub(super) const DEREGISTER: u64 = 14;
 pub(super) const MODIFY: u64 = 15;
+pub(super) const ACCESS: u64 = 16;
 
 /// The other end of a connection.
 pub(super) enum Far {
