@@ -15,12 +15,14 @@ mod bytes;
 mod keys;
 mod send;
 
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use core::mem;
 use std::sync::Arc;
 
 use super::Route;
 use super::responder::connected;
 use crate::abi::*;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use crate::sync::atomic::fence;
 use crate::urxe::host::{Peer, ticks};
 use crate::urxe::limits::MAX_MESSAGE;
 use crate::urxe::pair::Qp;
@@ -110,7 +112,8 @@ impl Fast {
                 link.looked = now;
                 return true;
             }
-            self.link = None;
+            // What the process has left is not kept open.
+            *self = Fast { near: mem::take(&mut self.near), ..Fast::default() };
         }
         if self.rest > 0 {
             self.rest -= 1;
@@ -201,6 +204,7 @@ impl Fast {
         // Seen by who changes something before this thread sees that it has not been changed.
         far.flags.fetch_or(QpShared::PEER_MARKS, SeqCst);
         own.flags.fetch_or(QpShared::MARKS, SeqCst);
+        fence(SeqCst);
         let link = Link {
             own,
             far,
