@@ -2,6 +2,7 @@
 
 use crate::runner::Model;
 use crate::urxe::completion::model as completions;
+use crate::urxe::host::mailbox_model as mailbox;
 use crate::urxe::lock_model as lock;
 use crate::urxe::marks_model as marks;
 use crate::urxe::queue::model as receives;
@@ -20,6 +21,8 @@ pub(crate) static ALL: &[&Model] = &[
     &completions::ROOM,
     &completions::EVENTS,
     &completions::DEATH,
+    &mailbox::JOBS,
+    &mailbox::DEATH,
     &receives::POSTING,
     &receives::POSTING_SHARED,
     &receives::WAITING,

@@ -4,8 +4,8 @@
 //! An atomic is known by its address. The first time that one is touched it gets an object of loom,
 //! out of those that were made when the execution began: so all that happens to it is tried in every
 //! order that the memory model allows. Loom knows sequential consistency of fences alone, so a
-//! `SeqCst` store has a fence behind it, a `SeqCst` read-modify-write one on either side, and a
-//! `SeqCst` load is one that acquires: what x86-64 makes of them.
+//! `SeqCst` store or read-modify-write has a fence behind it, and a `SeqCst` load is one that
+//! acquires: what x86-64 makes of them.
 //!
 //! A [mutation](crate::mutation) makes a line of the source weaker, and a [mortal](crate::death)
 //! thread ends before one of its stores; both happen here.
@@ -323,7 +323,6 @@ pub(crate) mod atomic {
                         Some(Change::Relax) => Relaxed,
                         None => order,
                     };
-                    full_fence(order);
                     let before = apply(self.shadow().stores(), for_both(order));
                     full_fence(order);
                     ($from)(before)
@@ -351,7 +350,6 @@ pub(crate) mod atomic {
                         Some(Change::Relax) => (Relaxed, Relaxed),
                         None => (success, failure),
                     };
-                    full_fence(success);
                     let swap = self.shadow().stores().compare_exchange(
                         ($to)(old),
                         ($to)(new),

@@ -10,6 +10,9 @@ use crate::urxe::shared::{
     Header, Holder, KEY_TABLE, KeyEntry, QP_TABLE, QPS, QpShared, SRQ_TABLE, SRQS, Shared,
 };
 
+#[path = "../../../src/urxe/host/mailbox.rs"]
+pub(crate) mod mailbox;
+pub(crate) mod mailbox_model;
 #[path = "../../../src/urxe/host/marks.rs"]
 mod marks;
 

@@ -11,64 +11,27 @@
 //! Both sleep on the futex [`doorbell`](crate::urxe::shared::Header::doorbell) and use no processor time when there is nothing to
 //! do.
 
+use crate::sync::atomic::AtomicU64;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use crate::sync::atomic::{AtomicU32, AtomicU64, fence};
-use crate::sync::{hint, thread};
+use crate::sync::thread;
 use core::time::Duration;
 
 use libc::iovec;
 
 use super::copy::{Cursor, Direction, Window, copy, copy_process, is_readable};
+use super::mailbox::{self, Mailbox, PIECES};
 use super::{Host, Memory, Peer, access, now};
 use crate::sys::errno::{Errno, Result};
-use crate::sys::futex::{sleep, wake};
 use crate::sys::mutex::Mutex;
-use crate::urxe::shared::{Guard, Header, Lock, Shared, TakenOver};
+use crate::urxe::shared::{Guard, Header, TakenOver};
 
 /// [`agent`](crate::urxe::shared::Header::agent): there is a server.
 const SERVES: u32 = 1;
-/// [`agent`](crate::urxe::shared::Header::agent): the server sleeps.
-const SERVER_SLEEPS: u32 = 2;
-/// [`agent`](crate::urxe::shared::Header::agent): the pusher sleeps.
-const PUSHER_SLEEPS: u32 = 4;
 
 /// Mailboxes of a process.
 const MAILBOXES: usize = 8;
-/// Pieces of memory that a job can name.
-const PIECES: usize = 8;
 /// Bytes that a job can move.
 const BUFFER: usize = 64 << 10;
-
-/// A job for the server of a process, in its slot.
-#[repr(C, align(64))]
-struct Mailbox {
-    /// Held by the peer, from asking until it has the answer.
-    lock: Lock,
-    /// [`EMPTY`], [`POSTED`], [`WORKING`] or [`DONE`].
-    state: AtomicU32,
-    /// What to do: `COMPARE_SWAP` and so on.
-    job: AtomicU32,
-    /// Two operands.
-    operands: [AtomicU64; 2],
-    /// What the word was before.
-    result: AtomicU64,
-    /// 0, or an error number.
-    errno: AtomicU32,
-    /// Pieces in use.
-    count: AtomicU32,
-    /// Offset of the buffer.
-    buffer: AtomicU64,
-    /// Memory of the process: addresses and lengths.
-    pieces: [[AtomicU64; 2]; PIECES],
-}
-
-// SAFETY: nothing but atomics.
-unsafe impl Shared for Mailbox {}
-
-const EMPTY: u32 = 0;
-const POSTED: u32 = 1;
-const WORKING: u32 = 2;
-const DONE: u32 = 3;
 
 const COMPARE_SWAP: u32 = 1;
 const FETCH_ADD: u32 = 2;
@@ -212,10 +175,8 @@ pub(crate) fn push_at(
 
 /// Wakes the threads of a process that sleep.
 pub(crate) fn ring(peer: &Peer) {
-    let Some(header) = peer.header() else { return };
-    header.doorbell.fetch_add(1, SeqCst);
-    if header.agent.load(SeqCst) & (SERVER_SLEEPS | PUSHER_SLEEPS) != 0 {
-        wake(&header.doorbell);
+    if let Some(header) = peer.header() {
+        mailbox::ring(header);
     }
 }
 
@@ -261,12 +222,7 @@ fn server(host: &'static Host) {
         } else if now().wrapping_sub(last) < LINGER {
             thread::yield_now();
         } else {
-            header.agent.fetch_or(SERVER_SLEEPS, SeqCst);
-            fence(SeqCst);
-            if !boxes.iter().any(|mailbox| mailbox.state.load(SeqCst) == POSTED) {
-                sleep(&header.doorbell, bell, None);
-            }
-            header.agent.fetch_and(!SERVER_SLEEPS, SeqCst);
+            mailbox::wait_for_job(header, bell, boxes);
         }
     }
 }
@@ -275,16 +231,9 @@ fn server(host: &'static Host) {
 fn serve_all(host: &Host, boxes: &[Mailbox]) -> bool {
     let mut any = false;
     for mailbox in boxes {
-        if mailbox.state.compare_exchange(POSTED, WORKING, SeqCst, Relaxed).is_ok() {
+        if mailbox.take() {
             any = true;
-            let (errno, result) = match do_job(host.memory(), mailbox) {
-                Ok(result) => (0, result),
-                Err(errno) => (errno.0.cast_unsigned(), 0),
-            };
-            mailbox.result.store(result, Relaxed);
-            mailbox.errno.store(errno, Relaxed);
-            mailbox.state.store(DONE, SeqCst);
-            wake(&mailbox.state);
+            mailbox.finish(do_job(host.memory(), mailbox));
         }
     }
     any
@@ -356,9 +305,7 @@ fn pusher(host: &'static Host, push: fn(now: u64) -> Option<u64>) {
             0 => IDLE,
             until => until.saturating_sub(now()).clamp(NAP, IDLE),
         };
-        header.agent.fetch_or(PUSHER_SLEEPS, SeqCst);
-        let rung = sleep(&header.doorbell, bell, Some(Duration::from_nanos(time)));
-        header.agent.fetch_and(!PUSHER_SLEEPS, SeqCst);
+        let rung = mailbox::wait_for_bell(header, bell, Duration::from_nanos(time));
         if until == 0 && !rung {
             let mut threads = host.threads.lock();
             if threads.until == 0 {
@@ -368,13 +315,6 @@ fn pusher(host: &'static Host, push: fn(now: u64) -> Option<u64>) {
         }
     }
 }
-
-/// Looks at the answer before the peer sleeps.
-const SPINS: u32 = 2_000;
-/// How long it sleeps between looks whether the process is alive, and how long it waits for a
-/// server that does not begin, in nanoseconds.
-const LOOK: Duration = Duration::from_millis(5);
-const PATIENCE: u64 = 2_000_000_000;
 
 /// A mailbox of a process, for the caller alone.
 struct Claimed<'a> {
@@ -402,7 +342,7 @@ fn claim<'a>(host: &Host, peer: &'a Peer) -> Result<Claimed<'a>> {
 fn wait_for<'a>(host: &Host, peer: &'a Peer, mailbox: &'a Mailbox) -> Result<Claimed<'a>> {
     let (guard, taken_over) = mailbox.lock.lock(host.holder(), |holder| host.is_dead(holder));
     let claimed = Claimed { mailbox, peer, _guard: guard };
-    if taken_over == TakenOver::FromTheDead && !claimed.withdraw() {
+    if taken_over == TakenOver::FromTheDead && !mailbox.withdraw() {
         // The server is still at the job of the dead one.
         claimed.answer()?;
     }
@@ -410,12 +350,6 @@ fn wait_for<'a>(host: &Host, peer: &'a Peer, mailbox: &'a Mailbox) -> Result<Cla
 }
 
 impl Claimed<'_> {
-    /// Takes a job back that the server has not begun.
-    fn withdraw(&self) -> bool {
-        let swap = self.mailbox.state.compare_exchange(POSTED, EMPTY, SeqCst, SeqCst);
-        matches!(swap, Ok(_) | Err(EMPTY | DONE))
-    }
-
     /// Has a job done; the result.
     fn ask(&self, job: u32, operands: [u64; 2], pieces: &[iovec]) -> Result<u64> {
         let mailbox = self.mailbox;
@@ -428,41 +362,13 @@ impl Claimed<'_> {
             length.store(piece.iov_len as u64, Relaxed);
         }
         mailbox.count.store(pieces.len() as u32, Relaxed);
-        mailbox.state.store(POSTED, SeqCst);
+        mailbox.post();
         ring(self.peer);
         self.answer()
     }
 
-    /// Waits for the answer. ESRCH if the process ends, ETIMEDOUT if it does not begin.
     fn answer(&self) -> Result<u64> {
-        let mailbox = self.mailbox;
-        let mut begin = 0;
-        for look in 0_u64.. {
-            let state = mailbox.state.load(Acquire);
-            if !matches!(state, POSTED | WORKING) {
-                break;
-            }
-            if look < u64::from(SPINS) {
-                hint::spin_loop();
-                continue;
-            }
-            if begin == 0 {
-                begin = now();
-            }
-            if !self.peer.is_alive_now() {
-                return Err(Errno(libc::ESRCH));
-            }
-            if now().wrapping_sub(begin) > PATIENCE && self.withdraw() {
-                return Err(Errno::ETIMEDOUT);
-            }
-            sleep(&mailbox.state, state, Some(LOOK));
-        }
-        let (errno, result) = (mailbox.errno.load(Relaxed), mailbox.result.load(Relaxed));
-        mailbox.state.store(EMPTY, Release);
-        match errno.cast_signed() {
-            0 => Ok(result),
-            errno => Err(Errno(errno)),
-        }
+        self.mailbox.answer(|| self.peer.is_alive_now())
     }
 }
 

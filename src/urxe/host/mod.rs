@@ -17,6 +17,7 @@ pub(crate) mod copy;
 mod directory;
 pub(crate) mod event_file;
 mod fork;
+mod mailbox;
 mod marks;
 mod memory;
 pub(crate) mod null;

@@ -141,7 +141,7 @@ fn a_server_that_dies_and_a_peer_that_dies() {
         claimed.mailbox.job.store(FETCH_ADD, Relaxed);
         claimed.mailbox.count.store(0, Relaxed);
         say(1);
-        claimed.mailbox.state.store(POSTED, SeqCst);
+        claimed.mailbox.post();
         std::thread::sleep(Duration::from_secs(60));
     });
     asker.kill();
