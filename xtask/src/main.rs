@@ -47,7 +47,7 @@ usage: cargo xtask TASK
   dropin [FILE]   the library in the place of Debian's: abidiff, and does all that needs it load?
   bench control   system calls, times and instructions beside those of upstream's library
   bench urxe      the device inside the library beside UCX, libfabric and the machine's limits
-  bindings  Python packages that bind libibverbs, with an installation of the library
+  bindings  crates and Python packages that bind libibverbs, with an installation of the library
   urxe      tests and programs on the device inside the library; `cargo xtask urxe` says more
   vm        RDMA devices of real Debian kernels in a virtual machine; `cargo xtask vm` says more
 ";

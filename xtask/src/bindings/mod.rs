@@ -1,6 +1,7 @@
-//! The library below other languages: wheels of PyPI, run with an installation of it, on the device
-//! inside it.
+//! The library below other languages: crates of crates.io and wheels of PyPI, built and run with an
+//! installation of it, on the device inside it.
 
+pub(crate) mod crates;
 pub(crate) mod wheels;
 
 use std::path::{Path, PathBuf};
@@ -14,12 +15,14 @@ use crate::sh::Cmd;
 
 /// What `cargo xtask bindings` can do.
 const USAGE: &str = "\
-usage: cargo xtask bindings wheels [--lib FILE]
+usage: cargo xtask bindings devices|crates|wheels [--lib FILE]
 
+  devices   build a program on each of the crates rdma-sys, ibverbs and sideway; list the devices
+  crates    run these crates' own tests and examples, and tests of ours with them
   wheels    move data between two processes with the PyPI packages ibverbs and
             mooncake-transfer-engine-non-cuda
 
-FILE is the library, otherwise the release build. What pip fetches is kept in the
+FILE is the library, otherwise the release build. What cargo and pip fetch and build is kept in the
 cache folder.
 ";
 
@@ -32,6 +35,8 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
         _ => return Err(Error::new(USAGE)),
     };
     let (needs, run): (_, fn(&Path) -> Result<String>) = match command.as_str() {
+        "devices" => (crates::PACKAGES, crates::devices),
+        "crates" => (crates::PACKAGES, crates::tests),
         "wheels" => (wheels::PACKAGES, wheels::check),
         _ => return Err(Error::new(USAGE)),
     };

@@ -133,6 +133,18 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "urxe: two users", needs: packages::FOR_VM, class: Class::Slow, run: urxe_users },
     Step { name: "urxe: clients", needs: packages::FOR_VM, class: Class::Slow, run: urxe_clients },
     Step {
+        name: "language bindings",
+        needs: bindings::crates::PACKAGES,
+        class: Class::Slow,
+        run: language_bindings,
+    },
+    Step {
+        name: "urxe: crates",
+        needs: bindings::crates::PACKAGES,
+        class: Class::Slow,
+        run: urxe_crates,
+    },
+    Step {
         name: "urxe: wheels",
         needs: bindings::wheels::PACKAGES,
         class: Class::Slow,
@@ -318,6 +330,14 @@ fn urxe_clients(ctx: &Ctx) -> Result<String> {
 
 fn urxe_libfabric(ctx: &Ctx) -> Result<String> {
     urxe::clients::libfabric::check_in_machine(&ctx.library)
+}
+
+fn language_bindings(ctx: &Ctx) -> Result<String> {
+    bindings::crates::devices(&ctx.library)
+}
+
+fn urxe_crates(ctx: &Ctx) -> Result<String> {
+    bindings::crates::tests(&ctx.library)
 }
 
 fn urxe_wheels(ctx: &Ctx) -> Result<String> {
