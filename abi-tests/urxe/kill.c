@@ -1,8 +1,11 @@
 /*
  * A process is killed at a random point while two of them work with each other over the device
- * inside the library, again and again. The survivor, which stays the same, must get an error
- * completion in the time that its QP has, must get back each receive that it has posted, once, and
- * must be connected with the next process at once. In the end nothing of the dead is left.
+ * inside the library, again and again: by RC, with receive queues of the QPs and shared ones, by XRC,
+ * and on request by UD. The survivor, which stays the same, must get an error completion in the time that its
+ * QP has, or with UD just go on, must get back each receive that it has posted, once, and must be
+ * connected with the next process at once. In the end nothing of the dead is left.
+ *
+ * With URXE_NO_ACCESS=1 the thread of the process that is talked to moves the bytes.
  *
  * usage: kill ROUNDS SEED
  *        kill victim SEED: the process that is killed; descriptors 3 and 4 lead to the survivor
@@ -20,20 +23,34 @@
 #define BYTES (1 << 18)
 /* For a busy machine, on top of the time that the QP has. */
 #define PATIENCE 10.0
+/* Datagrams that the survivor sends after the death. */
+#define LATER 200
+
+enum kind { RC, XRC, UD };
+
+/* Where a side is found: its QP, and of XRC what requests go to. */
+struct place {
+	struct end end;
+	uint32_t target, srq_num;
+};
 
 /* One of the two sides. */
 struct side {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
-	struct ibv_srq *srq;
+	struct ibv_xrcd *xrcd;
+	struct ibv_srq *srq, *xrc_srq;
 	struct ibv_mr *mr;
-	struct ibv_qp *qp;
+	/* With XRC, the second one is what the peer sends to. */
+	struct ibv_qp *qp, *target;
+	struct ibv_ah *ah;
 	uint8_t *memory;
+	enum kind kind;
 	bool shared;
-	struct end peer;
+	struct place peer;
 	unsigned seed;
-	unsigned sends, receives;
+	unsigned sends, receives, sent;
 	/* Receives of the shared queue by wr_id: posted. */
 	uint8_t posted[RECEIVES];
 	bool failed;
@@ -41,55 +58,123 @@ struct side {
 	char wrong[1024];
 };
 
+static struct ibv_srq *new_srq(struct side *side, bool xrc)
+{
+	struct ibv_srq_init_attr_ex init = {
+		.attr = { RECEIVES, 1, 0 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
+		.srq_type = IBV_SRQT_BASIC,
+		.pd = side->pd,
+	};
+	struct ibv_srq *srq;
+
+	if (xrc) {
+		init.comp_mask |= IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+		init.srq_type = IBV_SRQT_XRC;
+		init.xrcd = side->xrcd;
+		init.cq = side->cq;
+	}
+	srq = ibv_create_srq_ex(side->context, &init);
+	NEED(srq);
+	return srq;
+}
+
 static struct side open_side(bool shared_memory, unsigned seed)
 {
-	struct ibv_srq_init_attr init = { .attr = { RECEIVES, 1, 0 } };
+	struct ibv_xrcd_init_attr domain = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
 	struct side side = { .seed = seed };
 	struct ibv_buf *buffer;
 
 	side.context = open_device();
 	side.pd = ibv_alloc_pd(side.context);
 	side.cq = ibv_create_cq(side.context, 1024, NULL, NULL, 0);
-	NEED(side.pd && side.cq);
-	side.srq = ibv_create_srq(side.pd, &init);
+	side.xrcd = ibv_open_xrcd(side.context, &domain);
+	NEED(side.pd && side.cq && side.xrcd);
+	side.srq = new_srq(&side, false);
+	side.xrc_srq = new_srq(&side, true);
 	if (shared_memory)
 		side.memory = ibv_alloc_buf(side.pd, BYTES, &buffer);
 	else
 		side.memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	NEED(side.srq && side.memory && side.memory != MAP_FAILED);
+	NEED(side.memory && side.memory != MAP_FAILED);
 	side.mr = ibv_reg_mr(side.pd, side.memory, BYTES, ALL_ACCESS);
 	NEED(side.mr);
 	return side;
 }
 
-static struct end new_qp(struct side *side, bool shared)
+static struct place new_qp(struct side *side, enum kind kind, bool shared)
 {
-	struct ibv_qp_init_attr init = {
+	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_XRC_SEND, IBV_QPT_UD };
+	struct ibv_qp_init_attr_ex init = {
 		.send_cq = side->cq,
-		.recv_cq = side->cq,
-		.srq = shared ? side->srq : NULL,
-		.cap = { DEPTH, RECEIVES, 1, 1, 64 },
-		.qp_type = IBV_QPT_RC,
+		.recv_cq = kind == XRC ? NULL : side->cq,
+		.srq = shared && kind != XRC ? side->srq : NULL,
+		.cap = { DEPTH, kind == XRC ? 0 : RECEIVES, 1, kind == XRC ? 0 : 1, 64 },
+		.qp_type = types[kind],
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = side->pd,
 	};
-	struct end end = { .rkey = side->mr->rkey, .address = (uintptr_t)side->memory };
+	struct ibv_qp_init_attr_ex target = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = side->xrcd,
+	};
+	struct place place = {
+		.end = { .rkey = side->mr->rkey, .address = (uintptr_t)side->memory },
+	};
 
-	side->shared = shared;
-	side->qp = ibv_create_qp(side->pd, &init);
+	side->kind = kind;
+	side->shared = shared || kind == XRC;
+	side->qp = ibv_create_qp_ex(side->context, &init);
 	NEED(side->qp);
-	gid_of(side->context, &end.gid);
-	end.qp_num = side->qp->qp_num;
-	side->sends = side->receives = side->errors = 0;
+	gid_of(side->context, &place.end.gid);
+	place.end.qp_num = place.target = side->qp->qp_num;
+	if (kind == XRC) {
+		side->target = ibv_create_qp_ex(side->context, &target);
+		NEED(side->target && !ibv_get_srq_num(side->xrc_srq, &place.srq_num));
+		place.target = side->target->qp_num;
+	}
+	side->sends = side->receives = side->errors = side->sent = 0;
 	side->failed = false;
 	side->wrong[0] = 0;
-	return end;
+	return place;
+}
+
+static void meet(struct side *side, struct settings settings)
+{
+	struct end end = side->peer.end;
+	struct ibv_ah_attr address = address_of(side->context, end.gid);
+
+	if (side->target)
+		connect_to(side->target, &end, settings);
+	end.qp_num = side->peer.target;
+	connect_to(side->qp, &end, settings);
+	if (side->kind == UD) {
+		side->ah = ibv_create_ah(side->pd, &address);
+		NEED(side->ah);
+	}
+}
+
+static void part(struct side *side)
+{
+	NEED(!ibv_destroy_qp(side->qp));
+	NEED(!side->target || !ibv_destroy_qp(side->target));
+	NEED(!side->ah || !ibv_destroy_ah(side->ah));
+	side->target = NULL;
+	side->ah = NULL;
 }
 
 static void post_receive(struct side *side, unsigned slot)
 {
 	struct ibv_sge list = { (uintptr_t)side->memory + slot * 4096, 4096, side->mr->lkey };
 	struct ibv_recv_wr *bad, wr = { .wr_id = 1000 + slot, .sg_list = &list, .num_sge = 1 };
-	int error = side->shared ? ibv_post_srq_recv(side->srq, &wr, &bad)
+	struct ibv_srq *srq = side->kind == XRC ? side->xrc_srq : side->srq;
+	int error = side->shared ? ibv_post_srq_recv(srq, &wr, &bad)
 				 : ibv_post_recv(side->qp, &wr, &bad);
 
 	if (error) {
@@ -122,19 +207,26 @@ static void post_request(struct side *side)
 		.wr_id = 1,
 		.sg_list = &list,
 		.num_sge = 1,
-		.opcode = opcodes[random % 7],
+		.opcode = side->kind == UD ? IBV_WR_SEND : opcodes[random % 7],
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { side->peer.address, side->peer.rkey },
+		.wr.rdma = { side->peer.end.address, side->peer.end.rkey },
+		.qp_type.xrc.remote_srqn = side->peer.srq_num,
 	};
 	int error;
 
 	switch (wr.opcode) {
 	case IBV_WR_SEND:
 		list.length = random % 3 ? random / 8 % 64 : random / 8 % 4096;
+		if (side->kind == UD) {
+			list.length %= 1024;
+			wr.wr.ud.ah = side->ah;
+			wr.wr.ud.remote_qpn = side->peer.end.qp_num;
+			wr.wr.ud.remote_qkey = 0x11111111;
+		}
 		break;
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		wr.wr.atomic.remote_addr = side->peer.address;
-		wr.wr.atomic.rkey = side->peer.rkey;
+		wr.wr.atomic.remote_addr = side->peer.end.address;
+		wr.wr.atomic.rkey = side->peer.end.rkey;
 		wr.wr.atomic.compare_add = 1;
 		break;
 	default:
@@ -164,6 +256,7 @@ static void step(struct side *side, bool requests)
 		}
 		if (wc->wr_id < 1000) {
 			side->sends--;
+			side->sent++;
 			continue;
 		}
 		if (wc->wr_id >= 1000 + RECEIVES || !side->posted[wc->wr_id - 1000]) {
@@ -187,14 +280,22 @@ static bool move(int fd, void *bytes, size_t size, bool writes)
 
 static const struct settings patience = { .timeout = 8, .retry_cnt = 2, .rnr_retry = 7 };
 
+/* With KILL_DATAGRAMS=1, a quarter of the rounds is UD. */
+static enum kind kind_of(unsigned seed)
+{
+	enum kind last = getenv("KILL_DATAGRAMS") ? UD : RC;
+
+	return (const enum kind[]){ RC, RC, XRC, last }[seed >> 20 & 3];
+}
+
 static void be_victim(unsigned seed)
 {
 	struct side side = open_side(seed & 1, seed);
-	struct end self = new_qp(&side, seed & 2);
+	struct place self = new_qp(&side, kind_of(seed), seed & 2);
 
 	NEED(move(4, &self, sizeof(self), true));
 	NEED(move(3, &side.peer, sizeof(side.peer), false));
-	connect_to(side.qp, &side.peer, patience);
+	meet(&side, patience);
 	post_receives(&side);
 	NEED(move(4, &self, 1, true));
 	while (!side.wrong[0])
@@ -233,12 +334,12 @@ static pid_t spawn(const char *what, unsigned seed, int input, int output)
 static void check_shared_queue(struct side *side)
 {
 	unsigned left = side->receives;
-	struct end end = new_qp(side, true);
 	struct ibv_sge list = { (uintptr_t)side->memory, 8, side->mr->lkey };
 	double until = seconds() + PATIENCE;
 	char wrong[1024] = "";
 
-	connect_to(side->qp, &end, (struct settings){ .timeout = 8, .rnr_retry = 1 });
+	side->peer = new_qp(side, side->kind == XRC ? XRC : RC, true);
+	meet(side, (struct settings){ .timeout = 8, .rnr_retry = 1 });
 	side->receives = left;
 	side->failed = false;
 	for (unsigned count = 0; count < left && !wrong[0]; count++) {
@@ -248,6 +349,7 @@ static void check_shared_queue(struct side *side)
 			.num_sge = 1,
 			.opcode = IBV_WR_SEND,
 			.send_flags = IBV_SEND_SIGNALED,
+			.qp_type.xrc.remote_srqn = side->peer.srq_num,
 		};
 
 		NEED(!ibv_post_send(side->qp, &wr, &bad));
@@ -262,14 +364,12 @@ static void check_shared_queue(struct side *side)
 		}
 	}
 	add(wrong, "%s", side->wrong);
-	NEED(!ibv_destroy_qp(side->qp));
+	part(side);
 	if (wrong[0]) {
-		/* A new queue for the next rounds. */
-		struct ibv_srq_init_attr init = { .attr = { RECEIVES, 1, 0 } };
-
-		NEED(!ibv_destroy_srq(side->srq));
-		side->srq = ibv_create_srq(side->pd, &init);
-		NEED(side->srq);
+		/* New queues for the next rounds. */
+		NEED(!ibv_destroy_srq(side->srq) && !ibv_destroy_srq(side->xrc_srq));
+		side->srq = new_srq(side, false);
+		side->xrc_srq = new_srq(side, true);
 	}
 	memset(side->posted, 0, sizeof(side->posted));
 	side->receives = 0;
@@ -281,9 +381,10 @@ static double longest, connecting;
 /* One round; what was wrong is in side->wrong. */
 static void round_of(struct side *side, unsigned seed)
 {
-	struct end self = new_qp(side, seed & 4);
+	struct place self = new_qp(side, kind_of(seed), seed & 4);
 	int to[2], from[2];
 	double now, begin, death, until;
+	unsigned later = 0;
 	bool alive = true, told = false;
 	char wrong[1024] = "", ready;
 	pid_t pid;
@@ -294,7 +395,7 @@ static void round_of(struct side *side, unsigned seed)
 	close(from[1]);
 	NEED(move(from[0], &side->peer, sizeof(side->peer), false));
 	begin = seconds();
-	connect_to(side->qp, &side->peer, patience);
+	meet(side, patience);
 	post_receives(side);
 	/* The other side begins as soon as it has this. */
 	NEED(move(to[1], &self, sizeof(self), true));
@@ -314,15 +415,20 @@ static void round_of(struct side *side, unsigned seed)
 			death = seconds();
 			until = death + PATIENCE;
 			told = side->failed;
+			later = side->sent + LATER;
 		}
+		if (side->kind == UD && !alive && side->sent >= later)
+			break;
 		if (now > until)
-			add(wrong, "no error completion after %.0f s, %u requests wait; ", PATIENCE,
-			    side->sends);
+			add(wrong, "no %s after %.0f s, %u requests wait; ",
+			    side->kind == UD ? "progress" : "error completion", PATIENCE, side->sends);
 	}
+	if (side->kind == UD && side->errors)
+		add(wrong, "%u datagrams fail; ", side->errors);
 	if (alive) {
 		add(wrong, "an error while both sides live; ");
 		NEED(!kill(pid, SIGKILL) && waitpid(pid, NULL, 0) == pid);
-	} else if (!told && seconds() - death > longest) {
+	} else if (side->kind != UD && !told && seconds() - death > longest) {
 		longest = seconds() - death;
 	}
 	/* Everything that was posted comes back. */
@@ -336,7 +442,7 @@ static void round_of(struct side *side, unsigned seed)
 	if (side->sends || (!side->shared && side->receives))
 		add(wrong, "%u requests and %u receives are not flushed; ", side->sends,
 		    side->receives);
-	NEED(!ibv_destroy_qp(side->qp));
+	part(side);
 	if (side->shared)
 		check_shared_queue(side);
 	else
@@ -403,7 +509,7 @@ int main(int argc, char **argv)
 	char wrong[1024] = "", title[200];
 	struct rlimit no_core = { 0, 0 };
 	struct side side;
-	struct end end;
+	struct place place;
 
 	NEED(argc >= 2);
 	setrlimit(RLIMIT_CORE, &no_core);
@@ -414,8 +520,8 @@ int main(int argc, char **argv)
 	NEED(argc == 3);
 	side = open_side(false, 1);
 	if (!strcmp(argv[1], "visitor")) {
-		end = new_qp(&side, false);
-		check_files(wrong, end.qp_num >> 14, strtoul(argv[2], NULL, 10));
+		place = new_qp(&side, RC, false);
+		check_files(wrong, place.end.qp_num >> 14, strtoul(argv[2], NULL, 10));
 		report("nothing of the dead is left in the directory", wrong);
 		return 0;
 	}
@@ -434,11 +540,11 @@ int main(int argc, char **argv)
 		}
 	}
 	snprintf(title, sizeof(title),
-		 "%u processes killed; error after %.3f s and next connection in %.3f s at most",
-		 rounds, longest, connecting);
+		 "%u processes killed%s; error after %.3f s and next connection in %.3f s at most",
+		 rounds, getenv("URXE_NO_ACCESS") ? " without access" : "", longest, connecting);
 	report(title, failed ? "see above" : NULL);
-	end = new_qp(&side, false);
-	NEED(waitpid(spawn("visitor", end.qp_num >> 14, 0, 1), NULL, 0) > 0);
+	place = new_qp(&side, RC, false);
+	NEED(waitpid(spawn("visitor", place.end.qp_num >> 14, 0, 1), NULL, 0) > 0);
 	check_own(wrong);
 	report("nothing of the dead is left in the survivor", wrong);
 	return 0;

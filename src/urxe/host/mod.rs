@@ -325,14 +325,9 @@ impl Host {
         Ok(peer)
     }
 
-    /// Closes what this process has of the one that has a slot, if that has ended.
-    pub(crate) fn forget_dead(&self, slot: u32) {
-        let mut peers = self.peers.lock();
-        if let Some(place) = peers.iter().position(|peer| peer.slot() == slot)
-            && peers.get(place).is_some_and(|peer| !peer.is_alive_now())
-        {
-            peers.swap_remove(place);
-        }
+    /// Closes what this process has of those that have ended, and have slots that are meant.
+    pub(crate) fn forget_dead(&self, is_meant: impl Fn(u32) -> bool) {
+        self.peers.lock().retain(|peer| !is_meant(peer.slot()) || peer.is_alive_now());
     }
 
     /// All processes that use the device, this one too.

@@ -441,7 +441,9 @@ impl Qp {
         }
         self.counters.lock().drain(..).for_each(Counter::release);
         self.objects.srq.inspect(|srq| srq.settle());
-        self.host.forget_dead(dest_qp_num / QPS);
+        // Datagrams may have gone to anybody.
+        let is_datagram = self.kind == IBV_QPT_UD;
+        self.host.forget_dead(|slot| is_datagram || slot == dest_qp_num / QPS);
         self.forget_completions();
         if let Some(queue) = &self.receives {
             queue.close();
