@@ -63,8 +63,8 @@ pub(super) struct Side {
     xrcd: *mut ibv_xrcd,
     /// The test has destroyed the QP.
     without_qp: Cell<bool>,
-    /// The region is gone already.
-    without_mr: Cell<bool>,
+    /// The keys of the region, if it is gone already.
+    old_keys: Cell<Option<(u32, u32)>>,
     /// Frees what a test has made beside.
     others: RefCell<Vec<Box<dyn FnOnce()>>>,
 }
@@ -219,7 +219,7 @@ impl Side {
                 counters,
                 xrcd,
                 without_qp,
-                without_mr: Cell::new(false),
+                old_keys: Cell::new(None),
                 others,
             }
         }
@@ -235,7 +235,7 @@ impl Side {
 
     /// Deregisters the region, whose key is of no use any more.
     pub(super) fn deregister(&self) {
-        self.without_mr.set(true);
+        self.old_keys.set(Some(self.keys()));
         // SAFETY: a live region.
         assert_eq!(unsafe { ibv_dereg_mr(self.mr) }, 0);
     }
@@ -254,8 +254,8 @@ impl Side {
     }
 
     pub(super) fn card(&self) -> Card {
-        // SAFETY: live objects.
-        let (qp_num, rkey) = unsafe { ((*self.qp).qp_num, (*self.mr).rkey) };
+        // SAFETY: a live QP.
+        let (qp_num, (_, rkey)) = (unsafe { (*self.qp).qp_num }, self.keys());
         let mut srq_num = 0;
         if !self.srq.is_null() {
             // SAFETY: a live SRQ, and room. One that is not of XRC has no number to tell.
@@ -282,9 +282,14 @@ impl Side {
         }
     }
 
+    /// `lkey` and `rkey` of the region, or what they were.
+    fn keys(&self) -> (u32, u32) {
+        // SAFETY: a live region, if it was not deregistered.
+        self.old_keys.get().unwrap_or_else(|| unsafe { ((*self.mr).lkey, (*self.mr).rkey) })
+    }
+
     pub(super) fn lkey(&self) -> u32 {
-        // SAFETY: a live region.
-        unsafe { (*self.mr).lkey }
+        self.keys().0
     }
 
     pub(super) fn address(&self) -> ibv_ah_attr {
@@ -590,7 +595,7 @@ impl Drop for Side {
                 assert_eq!(ibv_destroy_comp_cntr(*counter), 0);
             }
             assert!(self.srq.is_null() || destroy_srq(self.srq) == 0);
-            assert!(self.without_mr.get() || ibv_dereg_mr(self.mr) == 0);
+            assert!(self.old_keys.get().is_some() || ibv_dereg_mr(self.mr) == 0);
             assert_eq!(ibv_destroy_cq(self.cq), 0);
             assert_eq!(ibv_destroy_cq(self.recv_cq), 0);
             assert!(self.xrcd.is_null() || close_xrcd(self.xrcd) == 0);
