@@ -482,6 +482,30 @@ fn all_fields_can_be_read() {
     }
 }
 
+#[test]
+fn a_poll_that_does_not_end_leaves_room_for_more() {
+    let opened = Opened::new();
+    let made = Made::extended(&opened, &mut init_attr(0)).unwrap();
+    let cq = made.0.cast::<ibv_cq_ex>();
+    made.add_ids([0]);
+    // SAFETY: a live CQ, polled by this thread; its functions are set.
+    unsafe {
+        let functions = *cq;
+        assert_eq!(functions.start_poll.unwrap()(cq, ptr::null_mut()), 0);
+        for wr_id in 1..20 {
+            made.add_ids([wr_id]);
+            assert_eq!(functions.next_poll.unwrap()(cq), 0);
+            assert_eq!((*cq).wr_id, wr_id);
+        }
+        // The current one keeps its place.
+        assert_eq!(functions.next_poll.unwrap()(cq), libc::ENOENT);
+        made.add_ids(20..20 + u64::from((*made.0).cqe.cast_unsigned()) - 1);
+        let one_too_many = made.add(&Entry::default());
+        assert_ne!(one_too_many, Added::Done);
+        functions.end_poll.unwrap()(cq);
+    }
+}
+
 fn real_time() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     now.as_nanos() as u64
