@@ -88,7 +88,8 @@ pub(crate) fn restore(me: &Host, peer: &Peer, queue: &Queue<'_>) {
     queue.taken();
 }
 
-/// Whether the completion of a receive has been added, as far as the queue still knows.
+/// Whether the completion of a receive has been added. One that is not in the queue any more has been
+/// polled, and its slot been given back then.
 fn is_completed(me: &Host, peer: &Peer, queue: &Queue<'_>, taken: Taken) -> bool {
     let Some(shared) = peer.memory().at::<CqShared>(taken.cq) else { return true };
     let (_guard, taken_over) = shared.lock.lock(me.holder(), |holder| me.is_dead(holder));
@@ -96,11 +97,9 @@ fn is_completed(me: &Host, peer: &Peer, queue: &Queue<'_>, taken: Taken) -> bool
     if taken_over == TakenOver::FromTheDead && ring.repair() {
         send(peer, &ring);
     }
-    ring.has_since(
-        taken.position,
-        POSITION_MASK,
-        Origin::receive(queue.offset, queue.generation(), taken.slot),
-    )
+    let origin = Origin::receive(queue.offset, queue.generation(), taken.slot);
+    let found = ring.has_since(taken.position, POSITION_MASK, origin);
+    found.unwrap_or_else(|| queue.is_freed(taken))
 }
 
 /// The ring of a queue that exists.

@@ -166,18 +166,21 @@ impl<'a> Ring<'a> {
     }
 
     /// Whether a completion of this origin has been added, polled or not, since the tail had this
-    /// number, of which the bits in `mask` are known. True if they are not all there any more. With
-    /// the lock held.
-    pub(super) fn has_since(&self, position: u64, mask: u64, origin: Origin) -> bool {
+    /// number, of which the bits in `mask` are known. `None` if it is not among those that are still
+    /// there, and others have been added that are not. With the lock held.
+    pub(super) fn has_since(&self, position: u64, mask: u64, origin: Origin) -> Option<bool> {
         let tail = self.shared.tail.load(Relaxed);
-        let count = tail.wrapping_sub(position) & mask;
-        if count > self.entries.len() as u64 {
-            return true;
+        let added = tail.wrapping_sub(position) & mask;
+        let count = added.min(self.entries.len() as u64);
+        let mut all_are_there = count == added;
+        for back in 1..=count {
+            match self.at(tail.wrapping_sub(back)) {
+                Some(cqe) if cqe.origin() == origin => return Some(true),
+                Some(_) => {}
+                None => all_are_there = false,
+            }
         }
-        (1..=count).any(|back| match self.at(tail.wrapping_sub(back)) {
-            Some(cqe) => cqe.origin() == origin,
-            None => true,
-        })
+        all_are_there.then_some(false)
     }
 
     /// The completion of this number, if it is there.

@@ -704,10 +704,15 @@ fn processes_killed_at_any_moment_do_no_harm() {
 
 #[test]
 fn a_receive_is_given_back_unless_its_completion_is_there() {
+    given_back_unless_completed(true);
+    given_back_unless_completed(false);
+}
+
+fn given_back_unless_completed(in_order: bool) {
     let opened = Opened::new();
     let made = Made::new(&opened, 8, ptr::null_mut());
     let host = host::host().unwrap();
-    let queue = OwnQueue::new(host, 4, 1, Identity::default()).unwrap();
+    let queue = OwnQueue::new(host, 4, 1, Identity { in_order, ..Identity::default() }).unwrap();
     let mut request = ibv_recv_wr { wr_id: 77, ..ibv_recv_wr::zeroed() };
     // SAFETY: a valid list.
     unsafe { queue.post(&mut request).unwrap() };
@@ -739,15 +744,30 @@ fn a_receive_is_given_back_unless_its_completion_is_there() {
     restore(host, host.own(), &view);
     assert_eq!((view.is_torn(), view.waiting()), (false, 0));
 
-    // So many completions later nobody knows.
+    // The same after so many others that neither is there any more.
+    let pass = || {
+        for id in 10..30 {
+            made.add_ids([id]);
+            assert_eq!(made.ids(8), [id]);
+        }
+    };
     // SAFETY: a valid list.
     unsafe { queue.post(&mut request).unwrap() };
+    let receive = view.first().unwrap();
     view.begin_taking(cq, 3);
-    for id in 10..19 {
-        made.add_ids([id]);
-        assert_eq!(made.ids(8), [id]);
-    }
+    pass();
     restore(host, host.own(), &view);
-    assert_eq!(view.waiting(), 0);
+    assert_eq!((view.is_torn(), view.waiting()), (false, 1));
+    assert_eq!(view.first().unwrap().slot, receive.slot);
+    let origin = Origin::receive(view.offset, view.generation(), receive.slot);
+    view.begin_taking(cq, 23);
+    assert_eq!(made.add(&Entry { origin, ..entry }), Added::Done);
+    assert_eq!(made.ids(8), [77]);
+    pass();
+    // Its slot has been used again meanwhile.
+    // SAFETY: a valid list.
+    unsafe { queue.post(&mut request).unwrap() };
+    restore(host, host.own(), &view);
+    assert_eq!((view.is_torn(), view.waiting()), (false, 1));
     queue.close();
 }

@@ -147,8 +147,33 @@ impl<'a> Queue<'a> {
         let parity = u64::from(self.shared.head.load(Relaxed) & 1);
         let place = (cq >> 6 & ((1 << CQ_BITS) - 1)) << POSITION_BITS;
         let taking = TAKING | parity << PARITY_BIT | place | position & POSITION_MASK;
+        self.hold_first();
         self.shared.taking.store(taking, Relaxed);
         self.take();
+    }
+
+    /// Marks the slot of the first receive, so that it can be told whether it has been free since.
+    /// Where slots are used in order, that can be told anyway.
+    #[inline]
+    fn hold_first(&self) {
+        if !self.is_in_order()
+            && let Some(slot) = self.slot_at(self.shared.head.load(Relaxed))
+            && let Some(header) = self.header(slot)
+        {
+            header.next.store(HELD, Relaxed);
+        }
+    }
+
+    /// Whether the slot of a receive has been given back after that was taken, as polling its
+    /// completion does. With the lock of the queue held since.
+    pub(crate) fn is_freed(&self, taken: Taken) -> bool {
+        if !self.is_in_order() {
+            let header = self.header(taken.slot);
+            return header.is_none_or(|header| header.next.load(Acquire) != HELD);
+        }
+        let freed = self.shared.freed.load(Acquire);
+        let position = self.shared.head.load(Relaxed).wrapping_sub(1);
+        position.wrapping_sub(freed) >= self.shared.tail.load(Relaxed).wrapping_sub(freed)
     }
 
     /// The completion has been added.
@@ -397,6 +422,8 @@ const _: () = assert!(MAX_QP_WR.is_power_of_two());
 
 /// The low half of [`QueueShared::free`] while slots are moved.
 const MOVING: u32 = u32::MAX;
+/// [`RecvHeader::next`] of a slot of an SRQ whose receive has been taken: no number of a slot.
+const HELD: u32 = u32::MAX - 1;
 const HIGH: u64 = !(u32::MAX as u64);
 
 /// Gives the slot of a completion that has been polled back to its queue, if that still exists.

@@ -83,7 +83,8 @@ pub(crate) struct RecvHeader {
     pub(crate) wr_id: AtomicU64,
     /// Entries of the list.
     pub(crate) num_sge: AtomicU32,
-    /// While the slot is free: number of the next free one plus one, 0 for none.
+    /// While the slot is free: number of the next free one plus one, 0 for none. Of an SRQ, `HELD`
+    /// from when its receive is taken until it is free.
     pub(crate) next: AtomicU32,
 }
 
