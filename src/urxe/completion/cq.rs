@@ -35,6 +35,8 @@ pub(crate) struct Cq {
     /// line belongs to those who add. Changed with all locks held.
     place: AtomicU64,
     capacity: AtomicU32,
+    /// Entries of the ring beyond those that may wait.
+    spare: u32,
     /// The region that the last short message went to; used with `polling` held.
     known: UnsafeCell<Known>,
     /// QPs and SRQs that complete here.
@@ -53,6 +55,9 @@ unsafe impl Sync for Cq {}
 /// What a CQ is created with.
 struct Wanted {
     entries: u32,
+    /// Entries of the ring beyond those. One keeps the current completion of `ibv_start_poll`, while
+    /// what it held is used again already.
+    spare: u32,
     channel: *mut ibv_comp_channel,
     comp_vector: u32,
     flags: u32,
@@ -226,6 +231,7 @@ pub(crate) unsafe extern "C" fn create_cq(
 ) -> *mut ibv_cq {
     let wanted = Wanted {
         entries: u32::try_from(cqe).unwrap_or(0),
+        spare: 0,
         channel,
         comp_vector: comp_vector.cast_unsigned(),
         flags: 0,
@@ -284,6 +290,7 @@ unsafe fn create_extended(
     let ignores_overrun = flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN != 0;
     let wanted = Wanted {
         entries: attr.cqe,
+        spare: 1,
         channel: attr.channel,
         comp_vector: attr.comp_vector,
         flags: if timestamps { CqShared::TIMESTAMPS } else { 0 }
@@ -320,7 +327,7 @@ unsafe fn create(context: *mut ibv_context, wanted: &Wanted) -> Result<Box<Cq>> 
     let single_threaded = wanted.single_threaded
         || domain.as_ref().is_some_and(|(domain, _)| domain.is_of_one_thread());
     let record = host.new_record::<CqShared>(Kind::Cq)?;
-    let placed = Placed::new(host, wanted.entries);
+    let placed = Placed::new(host, wanted.entries + wanted.spare);
     let (Some(shared), Ok(ring)) = (host.memory().at::<CqShared>(record), &placed) else {
         host.free_record(Kind::Cq, record);
         return Err(placed.err().unwrap_or(Errno::EIO));
@@ -348,6 +355,7 @@ unsafe fn create(context: *mut ibv_context, wanted: &Wanted) -> Result<Box<Cq>> 
         head: AtomicU64::new(0),
         place: AtomicU64::new(ring.offset),
         capacity: AtomicU32::new(ring.capacity),
+        spare: wanted.spare,
         known: UnsafeCell::new(Known::default()),
         users: AtomicU32::new(0),
         pending: AtomicU32::new(0),
@@ -460,7 +468,7 @@ fn resize(cq: &Cq, entries: u32) -> Result<()> {
     check_size(entries)?;
     heap::enough()?;
     cq.check_process()?;
-    let new = Placed::new(cq.host, entries)?;
+    let new = Placed::new(cq.host, entries + cq.spare)?;
     let replaced = {
         let _polling = cq.polling.enter();
         let _guard = cq.lock();
@@ -483,7 +491,8 @@ fn replace(cq: &Cq, entries: u32, new: &Placed) -> Result<Placed> {
         return Err(Errno::EINVAL);
     }
     cq.ring().and_then(|from| from.copy_to(head, &to)).ok_or(Errno::EIO)?;
-    let old = Placed { offset: shared.ring.load(Relaxed), capacity: shared.capacity.load(Relaxed) };
+    // Peers can have damaged what the record says.
+    let old = cq.placed();
     // Who takes the lock over from this process finds a dead owner, whose queue nobody polls.
     shared.ring.store(new.offset, Relaxed);
     shared.capacity.store(new.capacity, Relaxed);

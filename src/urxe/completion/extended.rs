@@ -1,7 +1,9 @@
 //! Polling field by field: the functions of `ibv_cq_ex`. `ibv_create_cq_ex(3)`
 //!
-//! From `start_poll` to `end_poll` the calling thread has the CQ for itself. The current completion
-//! stays in the ring until then, so fields are read from there.
+//! From `start_poll` to `end_poll` the calling thread has the CQ for itself. Fields are read from the
+//! ring: it has one entry more than completions may wait, so the current one stays there, although
+//! its place is given back at once. It has to be: a program that posts while it polls may never come
+//! to the end, as what it posts is complete before it looks for more.
 
 use crate::sync::atomic::Ordering::Relaxed;
 use core::ffi::{c_int, c_uint};
@@ -61,7 +63,6 @@ unsafe extern "C" fn start_poll(cq: *mut ibv_cq_ex, attr: *mut ibv_poll_cq_attr)
     // SAFETY: this thread has the CQ for itself.
     let status = unsafe { advance(cq) };
     if status != 0 {
-        this.publish();
         this.polling().open();
     }
     status
@@ -69,19 +70,12 @@ unsafe extern "C" fn start_poll(cq: *mut ibv_cq_ex, attr: *mut ibv_poll_cq_attr)
 
 unsafe extern "C" fn next_poll(cq: *mut ibv_cq_ex) -> c_int {
     // SAFETY: the caller has started to poll the CQ.
-    let (status, this) = unsafe { (advance(cq), of(cq)) };
-    if status == 0 {
-        // A program that posts while it polls may never come to the end: what it posts is complete
-        // before it looks for more. So the places before the current one are free again already.
-        this.publish_before(1);
-    }
-    status
+    unsafe { advance(cq) }
 }
 
 unsafe extern "C" fn end_poll(cq: *mut ibv_cq_ex) {
     // SAFETY: the caller has started to poll the CQ.
     let this = unsafe { of(cq) };
-    this.publish();
     this.polling().open();
 }
 
@@ -93,9 +87,10 @@ unsafe extern "C" fn end_poll(cq: *mut ibv_cq_ex) {
 unsafe fn advance(cq: *mut ibv_cq_ex) -> c_int {
     // SAFETY: the caller's promise.
     let this = unsafe { of(cq) };
-    let Some(taken) = this.ring().and_then(|ring| this.take(&ring)) else {
-        return libc::ENOENT;
-    };
+    let Some(ring) = this.ring() else { return libc::ENOENT };
+    let taken = this.take(&ring);
+    ring.publish(this.head.load(Relaxed));
+    let Some(taken) = taken else { return libc::ENOENT };
     // SAFETY: as above; nobody else writes these members.
     unsafe {
         (*cq).wr_id = taken.wr_id;
@@ -105,17 +100,6 @@ unsafe fn advance(cq: *mut ibv_cq_ex) -> c_int {
 }
 
 impl Cq {
-    fn publish(&self) {
-        self.publish_before(0);
-    }
-
-    /// Gives back the places of all completions that have been taken but the last `kept`.
-    fn publish_before(&self, kept: u64) {
-        if let Some(ring) = self.ring() {
-            ring.publish(self.head.load(Relaxed).wrapping_sub(kept));
-        }
-    }
-
     /// The current completion: the last one that was taken.
     fn current(&self) -> Option<&'static Cqe> {
         self.ring()?.at(self.head.load(Relaxed).wrapping_sub(1))

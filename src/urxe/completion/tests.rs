@@ -485,7 +485,9 @@ fn all_fields_can_be_read() {
 #[test]
 fn a_poll_that_does_not_end_leaves_room_for_more() {
     let opened = Opened::new();
-    let made = Made::extended(&opened, &mut init_attr(0)).unwrap();
+    // As many as fill the ring together with the current one.
+    let mut attr = ibv_cq_init_attr_ex { cqe: 15, ..init_attr(0) };
+    let made = Made::extended(&opened, &mut attr).unwrap();
     let cq = made.0.cast::<ibv_cq_ex>();
     made.add_ids([0]);
     // SAFETY: a live CQ, polled by this thread; its functions are set.
@@ -493,15 +495,16 @@ fn a_poll_that_does_not_end_leaves_room_for_more() {
         let functions = *cq;
         assert_eq!(functions.start_poll.unwrap()(cq, ptr::null_mut()), 0);
         for wr_id in 1..20 {
-            made.add_ids([wr_id]);
+            made.add(&Entry { wr_id, vendor_err: 99, ..Entry::default() });
             assert_eq!(functions.next_poll.unwrap()(cq), 0);
             assert_eq!((*cq).wr_id, wr_id);
         }
-        // The current one keeps its place.
+        // The current one stays, while as many wait as there are places for.
         assert_eq!(functions.next_poll.unwrap()(cq), libc::ENOENT);
-        made.add_ids(20..20 + u64::from((*made.0).cqe.cast_unsigned()) - 1);
-        let one_too_many = made.add(&Entry::default());
-        assert_ne!(one_too_many, Added::Done);
+        let places = u64::from((*made.0).cqe.cast_unsigned());
+        made.add_ids(20..20 + places);
+        assert_eq!(functions.read_vendor_err.unwrap()(cq), 99);
+        assert_eq!(made.add(&Entry::default()), Added::Overrun);
         functions.end_poll.unwrap()(cq);
     }
 }

@@ -2,12 +2,13 @@
 //! examples that they are published with.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use super::{Place, isolated};
 use crate::error::{Error, Result};
 use crate::sh::Cmd;
-use crate::{cache, paths};
+use crate::{cache, pair, paths};
 
 /// What building them takes: `rdma-sys` asks pkg-config also for librdmacm, `ibverbs` builds the
 /// rdma-core that it brings along, and all make their types with libclang.
@@ -53,6 +54,9 @@ mkdir -p $dir && echo lo >$dir/0 && echo lo >$dir/1 || exit 1
 
 /// The longest that one command may take; the first time, cargo builds all crates below them.
 const TIMEOUT: Duration = Duration::from_secs(1200);
+/// Where the servers of examples listen, and how long a run of one may take.
+const PORT: u16 = 18556;
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Builds the programs with an installation of `library`; each has to list the device, from that
 /// library alone.
@@ -88,7 +92,7 @@ pub(crate) fn tests(library: &Path) -> Result<String> {
     let (sideway, of_connections) = sideway(&place, &folder)?;
     Ok(format!(
         "ours on ibverbs and rdma-sys {ours_passed}; ibverbs {ibverbs} and its example; sideway {sideway} \
-         and 2 examples; {of_connections} of the connection manager did nothing, {NOT_ABOUT_VERBS} \
+         and 4 examples; {of_connections} of the connection manager did nothing, {NOT_ABOUT_VERBS} \
          left out"
     ))
 }
@@ -183,7 +187,29 @@ fn sideway(place: &Place, folder: &Path) -> Result<(usize, usize)> {
             return Err(Error::new(format!("the example {name} of sideway printed:\n{output}")));
         }
     }
+    for name in ["rc_pingpong", "rc_pingpong_split"] {
+        play(place, name)?;
+    }
     Ok((passed(&output, &[])? + alone, of_connections))
+}
+
+/// An example of sideway that sends messages to and fro: a server and its client. Both post while they
+/// poll, in one session of `ibv_start_poll`.
+fn play(place: &Place, name: &str) -> Result<()> {
+    let start = |host: &[&str]| {
+        let mut command = Command::new(example(name)?);
+        command.envs(place.environment()).args(["-d", "urxe0", "-g", "1", "-n", "2000"]);
+        command.args(["-p", &PORT.to_string()]).args(host);
+        Ok::<_, Error>(command)
+    };
+    let (server, client) = pair::run(start(&[])?, start(&["127.0.0.1"])?, PORT, PATIENCE)?;
+    for output in [server, client] {
+        let text = pair::text(&output);
+        if !output.status.success() || !text.contains("2000 iters") {
+            return Err(Error::new(format!("the example {name} of sideway printed:\n{text}")));
+        }
+    }
+    Ok(())
 }
 
 /// The program of an example.
