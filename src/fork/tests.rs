@@ -172,20 +172,22 @@ fn the_kernel_keeps_marked_memory_from_children() {
         Fork::new(System { copies_on_fork: || false, madvise, page_size_at: smaps::page_size_at });
     fork.enable().unwrap();
     let page = fork.page_size.load(Ordering::Relaxed);
-    // SAFETY: a new mapping of three pages, the last of which goes away again.
+    // Where the kernel puts nothing by itself: no other thread's mapping joins this one or fills the
+    // hole behind it.
+    let place = at(0x3000_0000);
+    // SAFETY: a new mapping of two pages, in place of none.
     let memory = unsafe {
-        let memory = libc::mmap(
-            ptr::null_mut(),
-            3 * page,
+        libc::mmap(
+            place,
+            2 * page,
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE,
             -1,
             0,
-        );
-        assert_ne!(memory, libc::MAP_FAILED);
-        libc::munmap(memory.wrapping_byte_add(2 * page), page);
-        memory.addr()
+        )
     };
+    assert_eq!(memory, place);
+    let memory = memory.addr();
     let marked = || {
         let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mapping = smaps.split(&format!("{memory:x}-")).nth(1).unwrap();

@@ -167,7 +167,16 @@ fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints the table and the closing line.
+/// The last lines of a text: a test program says at its end what failed.
+fn end_of(text: &str) -> String {
+    const LINES: usize = 60;
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(LINES);
+    let left_out = if from > 0 { format!("({from} lines before)\n") } else { String::new() };
+    left_out + &lines[from..].join("\n")
+}
+
+/// Prints the table, why steps failed, and the closing line.
 fn summary(table: &[Done]) -> ExitCode {
     println!();
     for (number, outcome, time) in table {
@@ -177,6 +186,12 @@ fn summary(table: &[Done]) -> ExitCode {
     let count = |word| table.iter().filter(|(_, outcome, _)| outcome.word() == word).count();
     let (passed, failed, skipped) = (count("passed"), count("failed"), count("skipped"));
     let more = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
+    // Once more where the reader of a long log looks first: at its end.
+    for (number, outcome, _) in table {
+        if let Outcome::Failed(reason) = outcome {
+            println!("\n{} failed: {}", STEPS[*number].name, end_of(reason));
+        }
+    }
     println!("\n{passed} passed, {failed} failed{more}");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -200,9 +200,12 @@ mod tests {
         }
         let context = opened.get().expose_provenance();
         let waiter = std::thread::spawn(move || next_of(context));
-        std::thread::sleep(core::time::Duration::from_millis(50));
-        // SAFETY: the thread has not been joined.
-        unsafe { libc::pthread_kill(waiter.as_pthread_t(), libc::SIGUSR2) };
+        // More than once: the first ones may come before the wait.
+        while !waiter.is_finished() {
+            std::thread::sleep(core::time::Duration::from_millis(20));
+            // SAFETY: the thread has not been joined.
+            unsafe { libc::pthread_kill(waiter.as_pthread_t(), libc::SIGUSR2) };
+        }
         assert_eq!(waiter.join().unwrap(), Err(Errno(libc::EINTR)));
     }
 }

@@ -81,14 +81,18 @@ mod tests {
         mark.wait(|| panic!("it is not set"));
         let set = mark.set(true);
         mark.wait(|| true);
-        let done = AtomicBool::new(false);
+        let (waits, done) = (AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
-            let waiter = scope.spawn(|| {
-                mark.wait(|| false);
+            scope.spawn(|| {
+                mark.wait(|| {
+                    waits.store(true, Ordering::SeqCst);
+                    false
+                });
                 assert!(done.load(Ordering::SeqCst));
             });
-            thread::sleep(core::time::Duration::from_millis(20));
-            assert!(!waiter.is_finished());
+            while !waits.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
             done.store(true, Ordering::SeqCst);
             drop(set);
             // That it is set again is not waited for.
