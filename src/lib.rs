@@ -9,6 +9,8 @@ pub mod uapi;
 mod log;
 // Atomics, and waiting in loops.
 mod sync;
+// How many use an object.
+mod in_use;
 // Raw libc behind small functions, errors, the environment.
 mod sys;
 

@@ -12,10 +12,16 @@ pub(crate) mod hint {
 }
 
 pub(crate) mod thread {
-    pub(crate) use std::thread::{sleep, yield_now};
+    pub(crate) use std::thread::{Builder, sleep, yield_now};
 }
 
 pub(crate) use std::thread_local;
+
+/// How many entries something has: `count`. Models have two, which is enough for one to be in use and
+/// another one free.
+pub(crate) const fn entries(count: usize) -> usize {
+    count
+}
 
 /// How often to look at something before another way of waiting is taken: `count` times. Models look
 /// once or twice, as it makes no difference to what can happen.

@@ -3,8 +3,8 @@
 //! Each `verbs_` object wraps the public one as its first member; the provider allocates it,
 //! usually inside a still larger struct, and `ibv_cmd_` functions fill in the rest.
 
+use crate::sync::atomic::AtomicI32;
 use core::ffi::{c_char, c_int, c_uint, c_void};
-use core::sync::atomic::AtomicI32;
 
 use libc::{dev_t, timespec};
 

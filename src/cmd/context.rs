@@ -1,7 +1,7 @@
 //! Contexts: the first command of a device file, and the file for asynchronous events.
 
+use crate::sync::atomic::{AtomicU64, Ordering};
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::abi::export::export_private;
 use crate::abi::*;

@@ -1,6 +1,6 @@
 //! Devices that went away: whether destroying what was on them counts as success.
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 use crate::abi::export::export_private;
 use crate::sys::errno::{Errno, Result};

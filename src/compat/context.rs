@@ -1,7 +1,7 @@
 //! Contexts: opening and closing devices, and what is asked of them.
 
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use core::ffi::c_int;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::abi::export::export;
 use crate::abi::*;

@@ -1,10 +1,10 @@
 //! The device list and the devices in it.
 
 use core::ffi::{c_char, c_int};
-use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::abi::export::export;
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnPointer, from_null, keep_errno};
 use crate::verbs;
 
@@ -14,7 +14,7 @@ struct Device {
     public: ibv_device_1_0,
     /// One for its list, one for each context opened through it: programs read the `device` of a
     /// context when the list is long freed.
-    references: AtomicUsize,
+    references: InUse,
 }
 
 /// Takes a reference.
@@ -24,7 +24,7 @@ struct Device {
 /// `device` must be a device of a list that is not freed.
 pub(super) unsafe fn get(device: *mut ibv_device_1_0) {
     // SAFETY: the caller's promise; devices are only made here.
-    unsafe { (*device.cast::<Device>()).references.fetch_add(1, Ordering::Relaxed) };
+    unsafe { (*device.cast::<Device>()).references.hold() };
 }
 
 /// Drops a reference.
@@ -35,7 +35,7 @@ pub(super) unsafe fn get(device: *mut ibv_device_1_0) {
 pub(super) unsafe fn put(device: *mut ibv_device_1_0) {
     // SAFETY: the caller's promise; the last owner frees.
     unsafe {
-        if (*device.cast::<Device>()).references.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if (*device.cast::<Device>()).references.release() {
             libc::free(device.cast());
         }
     }
@@ -107,7 +107,7 @@ pub(super) fn new_device(real: *mut ibv_device) -> Result<*mut ibv_device_1_0> {
     let device = from_null(unsafe { libc::malloc(size_of::<Device>()) })?.cast::<Device>();
     let public = ibv_device_1_0 { real_device: real, ..ibv_device_1_0::zeroed() };
     // SAFETY: the memory is ours and large enough.
-    unsafe { device.write(Device { public, references: AtomicUsize::new(1) }) };
+    unsafe { device.write(Device { public, references: InUse::one() }) };
     Ok(device.cast())
 }
 

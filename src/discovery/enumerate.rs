@@ -1,7 +1,7 @@
 //! Which devices there are now: from netlink, or from sysfs where netlink does not answer.
 
+use crate::sync::atomic::Ordering;
 use core::ffi::CStr;
-use core::sync::atomic::Ordering;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 

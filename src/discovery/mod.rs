@@ -17,7 +17,7 @@ pub(crate) mod values;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use list::{devices, node_guid};
 pub(crate) use nldev::copy_on_fork;

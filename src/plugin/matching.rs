@@ -1,9 +1,9 @@
 //! Whether a provider is for a device, and taking it.
 
+use crate::sync::atomic::AtomicI32;
 use core::ffi::{CStr, c_uint};
 use core::ops::RangeInclusive;
 use core::ptr;
-use core::sync::atomic::AtomicI32;
 
 use crate::abi::*;
 use crate::discovery::{Record, device_text, store_text, text, transport_type};

@@ -6,6 +6,7 @@
 //! recognized as gone, unless another one has its address by then.
 
 use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::entries;
 use core::ffi::c_int;
 
 use crate::abi::*;
@@ -55,7 +56,7 @@ impl<const N: usize> Contexts<N> {
 }
 
 /// All contexts from set-up to tear-down. Programs have a few.
-static CONTEXTS: Contexts<256> = Contexts::new();
+static CONTEXTS: Contexts<{ entries(256) }> = Contexts::new();
 
 /// Notes a context that is set up.
 pub(super) fn add(context: *const ibv_context) {

@@ -1,7 +1,7 @@
 //! What the library keeps per context, behind `verbs_context.priv`.
 
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::abi::*;
 use crate::provider_api::private_abi::Layout;

@@ -1,6 +1,6 @@
 //! Sleeping on a word of memory, which other processes may have mapped too. futex(2).
 
-use core::sync::atomic::AtomicU32;
+use crate::sync::atomic::AtomicU32;
 use core::time::Duration;
 
 use crate::sys::errno::Errno;

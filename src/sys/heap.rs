@@ -5,10 +5,10 @@
 //! reserve while malloc(3) fails: the call that is under way gets to its end, and the next one that
 //! would create something fails with ENOMEM, see [`enough`], until malloc(3) works again.
 
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::alloc::System;
 
 use crate::sys::errno::{Errno, Result};
@@ -121,7 +121,7 @@ unsafe impl GlobalAlloc for Heap {
 }
 
 /// Pieces of memory one behind the other. What is behind the last one in use is free.
-struct Reserve {
+pub(super) struct Reserve {
     memory: UnsafeCell<[u64; SIZE / 8]>,
     /// How many pieces are in use, and above bit 32 the bytes up to the end of the last one.
     state: AtomicU64,
@@ -133,7 +133,7 @@ unsafe impl Sync for Reserve {}
 const END: u32 = 32;
 
 impl Reserve {
-    const fn new() -> Reserve {
+    pub(super) const fn new() -> Reserve {
         Reserve { memory: UnsafeCell::new([0; SIZE / 8]), state: AtomicU64::new(0) }
     }
 
@@ -142,7 +142,7 @@ impl Reserve {
     }
 
     /// A new piece, or NULL.
-    fn take(&self, layout: Layout) -> *mut u8 {
+    pub(super) fn take(&self, layout: Layout) -> *mut u8 {
         let base = self.memory.get().cast::<u8>();
         let mut place = 0;
         let next = |state: u64| {
@@ -161,7 +161,7 @@ impl Reserve {
     }
 
     /// Ends the use of a piece.
-    fn give_back(&self, memory: *mut u8, layout: Layout) {
+    pub(super) fn give_back(&self, memory: *mut u8, layout: Layout) {
         let place = (memory.addr() - self.memory.get().addr()) as u64;
         let next = |state: u64| {
             let (pieces, end) = ((state & u64::from(u32::MAX)) - 1, state >> END);

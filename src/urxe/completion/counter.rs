@@ -5,12 +5,13 @@
 //!
 //! [`pair::qp_attach_comp_cntr`]: crate::urxe::pair::qp_attach_comp_cntr
 
+use crate::sync::atomic::AtomicU64;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::atomic::{AtomicU32, AtomicU64};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
 use crate::sys::heap;
 use crate::urxe::device::Context;
@@ -36,7 +37,7 @@ pub(crate) struct Counter {
     record: u64,
     shared: &'static CounterShared,
     /// QPs that it is attached to.
-    users: AtomicU32,
+    users: InUse,
 }
 
 // SAFETY: the public part belongs to the program; the rest is safe to share.
@@ -90,12 +91,12 @@ impl Counter {
 
     /// Notes a QP that it is attached to.
     pub(crate) fn hold(&self) {
-        self.users.fetch_add(1, Relaxed);
+        self.users.hold();
     }
 
     /// Notes that such a QP is gone.
     pub(crate) fn release(&self) {
-        self.users.fetch_sub(1, Release);
+        self.users.release();
     }
 
     /// ENODEV in a child of the process that made it.
@@ -151,7 +152,7 @@ unsafe fn create(
     shared.failed.store(0, Relaxed);
     shared.kind.store(type_, Relaxed);
     let verbs = UnsafeCell::new(ibv_comp_cntr { context, handle: record as u32 });
-    let counter = Counter { verbs, host, record, shared, users: AtomicU32::new(0) };
+    let counter = Counter { verbs, host, record, shared, users: InUse::none() };
     Ok(Box::into_raw(Box::new(counter)).cast())
 }
 
@@ -162,7 +163,7 @@ pub(crate) unsafe extern "C" fn destroy_comp_cntr(counter: *mut ibv_comp_cntr) -
     // SAFETY: the caller passes a counter.
     let this = unsafe { Counter::of(counter) };
     if this.host.is_current() {
-        let users = this.users.load(Acquire);
+        let users = this.users.count();
         if users != 0 {
             explain!("ibv_destroy_comp_cntr: the counter is attached to {users} QPs");
             return Err::<(), _>(Errno::EBUSY).or_number();

@@ -1,6 +1,6 @@
 //! The object: creation, notification, resizing, moderation, destruction.
 
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -9,6 +9,7 @@ use super::add;
 use super::retire;
 use super::ring::Ring;
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer, keep_errno};
 use crate::sys::heap;
 use crate::urxe::device::{Buffer, Context, Pd, events};
@@ -40,7 +41,7 @@ pub(crate) struct Cq {
     /// The region that the last short message went to; used with `polling` held.
     known: UnsafeCell<Known>,
     /// QPs and SRQs that complete here.
-    users: AtomicU32,
+    users: InUse,
     /// QPs with requests that are not done, whose progress polling makes.
     pending: AtomicU32,
     /// A thread watches the time of events that are held back.
@@ -84,12 +85,12 @@ impl Cq {
     /// Notes a QP or SRQ that completes here; the queue cannot be destroyed before
     /// [`release`](Self::release).
     pub(crate) fn hold(&self) {
-        self.users.fetch_add(1, Relaxed);
+        self.users.hold();
     }
 
     /// Notes that a QP or SRQ is gone.
     pub(crate) fn release(&self) {
-        self.users.fetch_sub(1, Release);
+        self.users.release();
     }
 
     /// Notes that a QP which completes here has requests that wait for their peer: polling makes
@@ -357,7 +358,7 @@ unsafe fn create(context: *mut ibv_context, wanted: &Wanted) -> Result<Box<Cq>> 
         capacity: AtomicU32::new(ring.capacity),
         spare: wanted.spare,
         known: UnsafeCell::new(Known::default()),
-        users: AtomicU32::new(0),
+        users: InUse::none(),
         pending: AtomicU32::new(0),
         is_watched: AtomicBool::new(false),
         domain,
@@ -420,7 +421,7 @@ pub(crate) unsafe extern "C" fn destroy_cq(cq: *mut ibv_cq) -> c_int {
 unsafe fn destroy(cq: *mut ibv_cq) -> Result<()> {
     // SAFETY: the caller's promise.
     let this = unsafe { Cq::of(cq) };
-    let users = this.users.load(Acquire);
+    let users = this.users.count();
     if users != 0 {
         explain!("ibv_destroy_cq: {users} QPs and SRQs still use the CQ");
         return Err(Errno::EBUSY);

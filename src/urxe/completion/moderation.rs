@@ -5,6 +5,7 @@
 //! event is held back.
 
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use crate::sync::thread;
 use core::time::Duration;
 
 use super::add;
@@ -28,7 +29,7 @@ pub(super) fn set(cq: &Cq, count: u16, period: u16) -> Result<()> {
         let (host, record) = (cq.host(), cq.record());
         let generation = cq.shared().generation.load(Relaxed);
         let watch = move || watch(host, record, generation);
-        if let Err(error) = std::thread::Builder::new().name("urxe-events".into()).spawn(watch) {
+        if let Err(error) = thread::Builder::new().name("urxe-events".into()).spawn(watch) {
             cq.is_watched.store(false, SeqCst);
             explain!("ibv_modify_cq: no thread to watch the time of events: {error}");
             return Err(Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)));

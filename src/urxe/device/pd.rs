@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
 use crate::sys::heap;
 use crate::sys::mutex::Mutex;
@@ -18,7 +19,7 @@ pub(crate) struct Pd {
     pd: ibv_pd,
     number: u32,
     /// Objects that exist in it, parent domains among them.
-    users: AtomicU32,
+    users: InUse,
     parent: Option<Parent>,
 }
 
@@ -46,7 +47,7 @@ struct Allocators {
 struct Td {
     td: ibv_td,
     /// Parent domains that it is part of.
-    users: AtomicU32,
+    users: InUse,
 }
 
 /// Zeroed memory of a queue that peers do not touch; see [`Pd::allocate`].
@@ -69,7 +70,7 @@ static LIVE: Mutex<Sorted<u32, ()>> = Mutex::new(Sorted::new());
 impl Pd {
     fn new(context: *mut ibv_context, number: u32) -> Pd {
         let pd = ibv_pd { context, handle: number };
-        Pd { pd, number, users: AtomicU32::new(0), parent: None }
+        Pd { pd, number, users: InUse::none(), parent: None }
     }
 
     /// The domain behind a C pointer.
@@ -90,12 +91,12 @@ impl Pd {
 
     /// Notes an object in the domain, which cannot be freed before [`Pd::release`].
     pub(crate) fn hold(&self) {
-        self.users.fetch_add(1, Ordering::Relaxed);
+        self.users.hold();
     }
 
     /// Notes that an object is gone.
     pub(crate) fn release(&self) {
-        self.users.fetch_sub(1, Ordering::Release);
+        self.users.release();
     }
 
     /// Whether this is a parent domain.
@@ -226,7 +227,7 @@ pub(super) unsafe extern "C" fn dealloc_pd(pd: *mut ibv_pd) -> c_int {
 unsafe fn dealloc(pd: *mut ibv_pd) -> Result<()> {
     // SAFETY: the caller's promise.
     let this = unsafe { Pd::of(pd) };
-    let users = this.users.load(Ordering::Acquire);
+    let users = this.users.count();
     if users != 0 {
         explain!("ibv_dealloc_pd: {users} objects of PD {} still exist", this.number);
         return Err(Errno::EBUSY);
@@ -235,7 +236,7 @@ unsafe fn dealloc(pd: *mut ibv_pd) -> Result<()> {
         this.base().release();
         if let Some(domain) = parent.thread_domain {
             // SAFETY: a thread domain cannot be freed while it is part of a parent domain.
-            unsafe { domain.as_ref() }.users.fetch_sub(1, Ordering::Release);
+            unsafe { domain.as_ref() }.users.release();
         }
     } else {
         LIVE.lock().remove(this.number);
@@ -286,12 +287,12 @@ unsafe fn parent_domain(
     base.hold();
     if let Some(domain) = thread_domain {
         // SAFETY: the caller passes NULL or a live thread domain.
-        unsafe { domain.as_ref() }.users.fetch_add(1, Ordering::Relaxed);
+        unsafe { domain.as_ref() }.users.hold();
     }
     let domain = Pd {
         pd: ibv_pd { context, handle: base.pd.handle },
         number: base.number,
-        users: AtomicU32::new(0),
+        users: InUse::none(),
         parent: Some(Parent {
             base: NonNull::from(base),
             thread_domain,
@@ -315,14 +316,14 @@ pub(super) unsafe extern "C" fn alloc_td(
         explain!("ibv_alloc_td: unknown comp_mask {mask:#x}");
         return Err(Errno::EINVAL).or_null();
     }
-    let td = Td { td: ibv_td { context }, users: AtomicU32::new(0) };
+    let td = Td { td: ibv_td { context }, users: InUse::none() };
     heap::enough().map(|()| Box::into_raw(Box::new(td)).cast()).or_null()
 }
 
 /// `ibv_dealloc_td(3)`: EBUSY while it is part of a parent domain.
 pub(super) unsafe extern "C" fn dealloc_td(td: *mut ibv_td) -> c_int {
     // SAFETY: the caller passes a live thread domain.
-    let users = unsafe { &*td.cast::<Td>() }.users.load(Ordering::Acquire);
+    let users = unsafe { &*td.cast::<Td>() }.users.count();
     if users != 0 {
         explain!("ibv_dealloc_td: {users} parent domains still have the thread domain");
         return Err(Errno::EBUSY).or_number();

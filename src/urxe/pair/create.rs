@@ -1,6 +1,5 @@
 //! Creating, opening and destroying QPs.
 
-use crate::sync::atomic::AtomicU32;
 use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -15,6 +14,7 @@ use super::run::stop_waiting;
 use super::wqe::Ring;
 use super::xrc::Xrcd;
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
 use crate::sys::heap;
 use crate::sys::mutex::Mutex;
@@ -136,7 +136,7 @@ unsafe fn create(context: *mut ibv_context, attr: &mut ibv_qp_init_attr_ex) -> R
         receives,
         init,
         real: None,
-        handles: AtomicU32::new(1),
+        handles: InUse::one(),
         peer: None,
         counters: Mutex::new(Vec::new()),
         lock: Lock::new(),
@@ -404,7 +404,7 @@ pub(crate) unsafe extern "C" fn destroy_qp(qp: *mut ibv_qp) -> c_int {
         }
         // SAFETY: a live QP.
         unsafe { events::retire_qp(qp) };
-        if real.handles.fetch_sub(1, SeqCst) == 1 {
+        if real.handles.release() {
             real.tear_down();
         }
     }

@@ -4,8 +4,7 @@
 //! until the last of its handles in its process is destroyed. Handles of other processes reach its
 //! record; they get no events of it.
 
-use crate::sync::atomic::AtomicU32;
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::cell::UnsafeCell;
 use core::{mem, ptr};
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use super::qp::{Objects, Qp};
 use super::wqe::Ring;
 use super::xrc::Xrcd;
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
 use crate::sys::heap;
 use crate::sys::mutex::Mutex;
@@ -58,7 +58,10 @@ fn find(host: &Host, number: u32, xrcd: &Xrcd) -> Option<Found> {
         let real = targets.iter().find(|qp| {
             qp.number == number && qp.objects.xrcd.is_some_and(|other| other.id() == xrcd.id())
         })?;
-        real.handles.fetch_add(1, SeqCst);
+        if !real.handles.hold_if_used() {
+            // It is being destroyed.
+            return None;
+        }
         let (shared, generation) = (real.shared, real.generation);
         return Some(Found { real: Some(Arc::clone(real)), peer: None, shared, generation });
     }
@@ -145,7 +148,7 @@ unsafe fn open(context: *mut ibv_context, attr: &ibv_qp_open_attr) -> Result<*mu
             ..ibv_qp_init_attr::zeroed()
         },
         real: target.real,
-        handles: AtomicU32::new(0),
+        handles: InUse::none(),
         peer: target.peer,
         counters: Mutex::new(Vec::new()),
         lock: Lock::new(),

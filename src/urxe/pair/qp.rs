@@ -1,16 +1,17 @@
 //! A queue pair as its owner sees it.
 
 use crate::sync::atomic::Ordering::Acquire;
-use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use super::attempt::Attempt;
+use super::freed;
 use super::lock::Lock;
 use super::wqe::Ring;
 use super::xrc::Xrcd;
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result};
 use crate::sys::mutex::Mutex;
 use crate::urxe::completion::Cq;
@@ -57,7 +58,7 @@ pub(crate) struct Qp {
     /// The QP that this one is a handle of, from `ibv_open_qp(3)`.
     pub(super) real: Option<Arc<Qp>>,
     /// How many handles of it the program has; of the real one only.
-    pub(super) handles: AtomicU32,
+    pub(super) handles: InUse,
     /// The process that has the QP, if this is a handle of one of another process. It keeps `shared`
     /// mapped.
     pub(super) peer: Option<Arc<Peer>>,
@@ -128,10 +129,6 @@ pub(crate) struct SendQueue {
     /// The QP has been destroyed.
     pub(super) gone: bool,
 }
-
-/// Which requests are freed, by the index of the QP: its generation in the high half, the position
-/// behind the last one in the low half.
-static FREED: [AtomicU64; QPS as usize] = [const { AtomicU64::new(0) }; QPS as usize];
 
 /// The lock of a send queue, held.
 pub(super) struct Sending<'a>(&'a Qp);
@@ -241,13 +238,12 @@ impl Qp {
     /// The position before which all requests are freed.
     #[inline]
     pub(super) fn freed(&self) -> u32 {
-        FREED[self.index() as usize].load(Ordering::Acquire) as u32
+        freed::position(self.index())
     }
 
     /// Frees all requests before a position; nothing older is freed for this QP any more.
     pub(super) fn set_freed(&self, position: u32) {
-        let value = u64::from(self.generation) << 32 | u64::from(position);
-        FREED[self.index() as usize].store(value, Ordering::Release);
+        freed::set(self.index(), self.generation, position);
     }
 }
 
@@ -256,22 +252,5 @@ impl Sending<'_> {
     #[inline]
     pub(super) fn keep(self) {
         core::mem::forget(self);
-    }
-}
-
-/// Frees the requests of a send queue up to a position: the completion of the last of them has been
-/// polled. Nothing happens if the QP is gone.
-#[inline]
-pub(crate) fn polled(index: u32, generation: u32, position: u32) {
-    let Some(freed) = FREED.get(index as usize) else { return };
-    let before = freed.load(Ordering::Relaxed);
-    let same = crate::urxe::origin::same_send_generation(generation, (before >> 32) as u32);
-    // Threads that poll at the same time may come here in any order.
-    let is_later = position.wrapping_sub(before as u32).cast_signed() > 0;
-    if same && is_later {
-        let after = before & !u64::from(u32::MAX) | u64::from(position);
-        if freed.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed).is_err() {
-            polled(index, generation, position);
-        }
     }
 }

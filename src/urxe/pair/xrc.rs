@@ -3,12 +3,12 @@
 //! A domain that is opened with a file is the same for all processes that open that file, so its
 //! number is made of the file's device and inode. Others are of one process alone.
 
-use crate::sync::atomic::AtomicU32;
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::atomic::Ordering::Relaxed;
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer, from_minus_one};
 use crate::sys::heap;
 use crate::urxe::device::Context;
@@ -22,7 +22,7 @@ pub(crate) struct Xrcd {
     id: u64,
     host: &'static Host,
     /// QPs and SRQs in it.
-    users: AtomicU32,
+    users: InUse,
 }
 
 // SAFETY: the public part belongs to the program; the rest is safe to share.
@@ -49,12 +49,12 @@ impl Xrcd {
 
     /// Notes an object in it.
     pub(crate) fn hold(&self) {
-        self.users.fetch_add(1, Relaxed);
+        self.users.hold();
     }
 
     /// Notes that an object is gone.
     pub(crate) fn release(&self) {
-        self.users.fetch_sub(1, Release);
+        self.users.release();
     }
 }
 
@@ -103,7 +103,7 @@ fn open(context: &Context, attr: &ibv_xrcd_init_attr) -> Result<*mut ibv_xrcd> {
     verbs.comp_mask = VERBS_XRCD_HANDLE;
     verbs.handle = id as u32;
     let verbs = UnsafeCell::new(verbs);
-    Ok(Box::into_raw(Box::new(Xrcd { verbs, id, host, users: AtomicU32::new(0) })).cast())
+    Ok(Box::into_raw(Box::new(Xrcd { verbs, id, host, users: InUse::none() })).cast())
 }
 
 /// The number of the domain that belongs to a file, on one device.
@@ -141,7 +141,7 @@ pub(crate) unsafe extern "C" fn close_xrcd(xrcd: *mut ibv_xrcd) -> c_int {
 /// `xrcd` must be a live domain that the caller uses no more.
 unsafe fn close(xrcd: *mut ibv_xrcd) -> Result<()> {
     // SAFETY: the caller's promise.
-    let users = unsafe { Xrcd::of(xrcd) }.users.load(Acquire);
+    let users = unsafe { Xrcd::of(xrcd) }.users.count();
     if users != 0 {
         explain!("ibv_close_xrcd: {users} QPs and SRQs are still in the domain");
         return Err(Errno::EBUSY);

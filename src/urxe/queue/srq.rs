@@ -1,14 +1,14 @@
 //! Shared receive queues: `ibv_create_srq(3)`, `ibv_create_srq_ex(3)`, `ibv_modify_srq(3)` and so
 //! on.
 
-use crate::sync::atomic::AtomicU32;
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::ptr;
 
 use super::owner::{Identity, OwnQueue, answer};
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
 use crate::sys::heap;
 use crate::urxe::completion::{self, Cq};
@@ -30,7 +30,7 @@ pub(crate) struct Srq {
     cq: Option<&'static Cq>,
     xrcd: Option<&'static Xrcd>,
     /// QPs that take receives from it.
-    users: AtomicU32,
+    users: InUse,
 }
 
 // SAFETY: the public part belongs to the library and the program; the rest is safe to share.
@@ -59,12 +59,12 @@ impl Srq {
 
     /// Notes a QP that takes receives from it.
     pub(crate) fn hold(&self) {
-        self.users.fetch_add(1, Relaxed);
+        self.users.hold();
     }
 
     /// Notes that a QP is gone.
     pub(crate) fn release(&self) {
-        self.users.fetch_sub(1, Release);
+        self.users.release();
     }
 
     /// The lock under which requesters take receives.
@@ -193,7 +193,7 @@ unsafe fn create(
         domain,
         cq,
         xrcd,
-        users: AtomicU32::new(0),
+        users: InUse::none(),
     });
     srq.domain.hold();
     srq.cq.inspect(|cq| cq.hold());
@@ -344,7 +344,7 @@ pub(crate) unsafe extern "C" fn destroy_srq(srq: *mut ibv_srq) -> c_int {
 unsafe fn destroy(srq: *mut ibv_srq) -> Result<()> {
     // SAFETY: the caller's promise.
     let this = unsafe { Srq::of(srq) };
-    let users = this.users.load(Acquire);
+    let users = this.users.count();
     if users != 0 {
         explain!("ibv_destroy_srq: {users} QPs still use SRQ {:#x}", this.number);
         return Err(Errno::EBUSY);

@@ -1,6 +1,5 @@
 //! Device memory: files that peers map, which the program reaches through the device alone.
 
-use crate::sync::atomic::{AtomicU32, Ordering};
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
@@ -10,6 +9,7 @@ use super::access;
 use super::files::{self, DeviceFile, Purpose};
 use super::mr::{Keeps, Memory, Mr, Users};
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber, ReturnPointer};
 use crate::sys::heap;
 use crate::sys::mutex::Mutex;
@@ -33,7 +33,7 @@ pub(crate) struct Dm {
     length: u64,
     epoch: u64,
     /// Regions in it.
-    users: AtomicU32,
+    users: InUse,
 }
 
 impl Dm {
@@ -53,7 +53,7 @@ impl Dm {
             handle,
         };
         let verbs = UnsafeCell::new(verbs_dm { dm, handle });
-        Dm { verbs, file, length, epoch, users: AtomicU32::new(0) }
+        Dm { verbs, file, length, epoch, users: InUse::none() }
     }
 
     /// # Safety
@@ -148,7 +148,7 @@ pub(crate) unsafe extern "C" fn free_dm(dm: *mut ibv_dm) -> c_int {
         explain!("ibv_free_dm: the memory was imported; see ibv_unimport_dm(3)");
         return Err(Errno::EINVAL).or_number();
     }
-    let users = this.users.load(Ordering::Acquire);
+    let users = this.users.count();
     if users != 0 {
         explain!("ibv_free_dm: {users} regions are in the memory");
         return Err(Errno::EBUSY).or_number();

@@ -1,11 +1,11 @@
 //! DMA handles: hints for a device on a bus. Here they are checked and kept, and change nothing.
 
-use crate::sync::atomic::{AtomicU32, Ordering};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 
 use super::mr::Users;
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
 use crate::sys::heap;
 use crate::urxe::explain;
@@ -15,7 +15,7 @@ use crate::urxe::explain;
 pub(crate) struct Dmah {
     verbs: UnsafeCell<verbs_dmah>,
     /// Regions that have it.
-    users: AtomicU32,
+    users: InUse,
 }
 
 impl Dmah {
@@ -49,7 +49,7 @@ pub(crate) unsafe extern "C" fn alloc_dmah(
     // SAFETY: the caller passes attributes.
     let check = check(unsafe { &*attr });
     let verbs = verbs_dmah { dmah: ibv_dmah { context }, handle: 0 };
-    let dmah = Dmah { verbs: UnsafeCell::new(verbs), users: AtomicU32::new(0) };
+    let dmah = Dmah { verbs: UnsafeCell::new(verbs), users: InUse::none() };
     check.and_then(|()| heap::enough()).map(|()| Box::into_raw(Box::new(dmah)).cast()).or_null()
 }
 
@@ -100,7 +100,7 @@ fn check_cpu(cpu: u32) -> Result<()> {
 /// `ibv_dealloc_dmah(3)`: EBUSY while a region has it.
 pub(crate) unsafe extern "C" fn dealloc_dmah(dmah: *mut ibv_dmah) -> c_int {
     // SAFETY: the caller passes a live handle.
-    let users = unsafe { Dmah::of(dmah) }.users.load(Ordering::Acquire);
+    let users = unsafe { Dmah::of(dmah) }.users.count();
     if users != 0 {
         explain!("ibv_dealloc_dmah: {users} regions have the handle");
         return Err(Errno::EBUSY).or_number();

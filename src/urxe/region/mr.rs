@@ -1,6 +1,5 @@
 //! Memory regions: registering, changing, deregistering.
 
-use crate::sync::atomic::{AtomicU32, Ordering};
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
@@ -10,6 +9,7 @@ use super::check::Content;
 use super::files::DeviceFile;
 use super::{access, files, keys, populate, window};
 use crate::abi::*;
+use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
 use crate::sys::heap;
 use crate::sys::mutex::Mutex;
@@ -55,7 +55,7 @@ pub(super) struct Keeps {
 }
 
 /// The use count of an object that cannot be freed while a region needs it.
-pub(super) struct Users(NonNull<AtomicU32>);
+pub(super) struct Users(NonNull<InUse>);
 
 // SAFETY: an atomic may be used by any thread.
 unsafe impl Send for Users {}
@@ -66,8 +66,8 @@ impl Users {
     /// # Safety
     ///
     /// The count must live until it is 0 again.
-    pub(super) unsafe fn hold(count: &AtomicU32) -> Users {
-        count.fetch_add(1, Ordering::Relaxed);
+    pub(super) unsafe fn hold(count: &InUse) -> Users {
+        count.hold();
         Users(NonNull::from(count))
     }
 }
@@ -75,7 +75,7 @@ impl Users {
 impl Drop for Users {
     fn drop(&mut self) {
         // SAFETY: the promise to `hold`.
-        unsafe { self.0.as_ref() }.fetch_sub(1, Ordering::Release);
+        unsafe { self.0.as_ref() }.release();
     }
 }
 

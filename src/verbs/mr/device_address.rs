@@ -1,8 +1,8 @@
 //! By which address a device knows a region, where that is not its address in the program:
 //! registrations with an `iova`, and of dma-bufs. The structs of a region do not say it.
 
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use core::hash::{BuildHasherDefault, Hasher};
-use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::HashMap;
 
 use crate::abi::*;

@@ -1,5 +1,5 @@
 use core::ptr;
-use core::sync::atomic::AtomicBool;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::sys::page;
