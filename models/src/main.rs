@@ -14,10 +14,17 @@ mod abi;
 mod uapi;
 
 mod death;
+mod discovery;
+#[path = "../../src/in_use.rs"]
+mod in_use;
+mod in_use_model;
+mod log;
 mod models;
 mod mutation;
+mod provider_api;
 mod runner;
 mod sync;
+mod verbs;
 
 mod sys;
 mod urxe;

@@ -1,12 +1,18 @@
 //! All models. Each lies beside the files that it is about, as it uses what is private to them.
 
+use crate::discovery::reference_model as devices;
+use crate::in_use_model as objects;
+use crate::provider_api::live_model as contexts;
 use crate::runner::Model;
+use crate::sys::heap_model as reserve;
 use crate::urxe::completion::model as completions;
 use crate::urxe::host::mailbox_model as mailbox;
 use crate::urxe::lock_model as lock;
 use crate::urxe::marks_model as marks;
+use crate::urxe::pair::model as sends;
 use crate::urxe::queue::model as receives;
 use crate::urxe::region::model as keys;
+use crate::verbs::mr::device_address_model as regions;
 
 pub(crate) static ALL: &[&Model] = &[
     &lock::EXCLUSION,
@@ -29,4 +35,12 @@ pub(crate) static ALL: &[&Model] = &[
     &receives::SLOTS,
     &receives::GROWING,
     &receives::DEATH,
+    &sends::EXCLUSION,
+    &sends::PLACES,
+    &objects::USERS,
+    &objects::LAST,
+    &devices::REFERENCES,
+    &contexts::CONTEXTS,
+    &regions::ADDRESSES,
+    &reserve::PIECES,
 ];

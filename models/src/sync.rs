@@ -31,6 +31,8 @@ struct World {
     locks: Pool<loom::sync::Mutex<()>>,
     /// Atomics that nothing depends on: they are as in an ordinary program.
     plain: Vec<usize>,
+    /// See [`stores_exchange`].
+    stores_exchange: bool,
 }
 
 /// What stands for an atomic.
@@ -117,6 +119,7 @@ pub(crate) fn begin() {
         world.orders =
             (0..ORDERS).map(|_| Rc::new(loom::sync::atomic::AtomicU32::new(0))).collect();
         world.plain.clear();
+        world.stores_exchange = false;
     });
     crate::sys::futex::begin();
     death::begin();
@@ -146,6 +149,13 @@ pub(crate) fn plain<T>(value: &T) {
     }
 }
 
+/// From here on, stores are exchanges whose result nobody looks at. Loom lets an exchange that found a
+/// value override a store that came after it, so a lock that is taken by exchange and given back by a
+/// store would never be free again.
+pub(crate) fn stores_exchange() {
+    WORLD.with_borrow_mut(|world| world.stores_exchange = true);
+}
+
 /// Executions that have begun on this thread.
 pub(crate) fn executions() -> u64 {
     EXECUTIONS.get()
@@ -154,6 +164,11 @@ pub(crate) fn executions() -> u64 {
 /// The mutex that stands for the one at an address.
 pub(crate) fn lock_of(address: usize) -> Rc<loom::sync::Mutex<()>> {
     WORLD.with_borrow_mut(|world| world.locks.of(address).0)
+}
+
+/// As the library's `sync::entries`.
+pub(crate) const fn entries(count: usize) -> usize {
+    if count < 2 { count } else { 2 }
 }
 
 /// As the library's `sync::looks`: once is enough.
@@ -176,7 +191,7 @@ pub(crate) mod hint {
 }
 
 pub(crate) mod thread {
-    pub(crate) use loom::thread::yield_now;
+    pub(crate) use loom::thread::{Builder, yield_now};
 
     pub(crate) fn sleep(_: core::time::Duration) {
         loom::thread::yield_now();
@@ -304,7 +319,12 @@ pub(crate) mod atomic {
                         Some(Change::Relax) => Relaxed,
                         None => order,
                     };
-                    self.shadow().stores().store(($to)(value), for_store(order));
+                    let (shadow, value) = (self.shadow(), ($to)(value));
+                    if WORLD.with_borrow(|world| world.stores_exchange) {
+                        shadow.stores().swap(value, for_store(order));
+                    } else {
+                        shadow.stores().store(value, for_store(order));
+                    }
                     full_fence(order);
                 }
 

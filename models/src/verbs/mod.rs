@@ -1,0 +1,3 @@
+//! Verbs.
+
+pub(crate) mod mr;
