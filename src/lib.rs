@@ -35,3 +35,9 @@ mod plugin;
 mod provider_api;
 // The software device.
 mod urxe;
+
+/// Gives bytes to one of the device's fuzz targets, see `urxe::fuzz`.
+#[cfg(fuzzing)]
+pub fn fuzz(target: &str, bytes: &[u8]) {
+    urxe::fuzz::run(target, bytes);
+}

@@ -23,7 +23,7 @@ macro_rules! export {
         $crate::abi::export::export!(@emit $name, "@", $version, $function);
     };
     (@emit $name:ident, $at:literal, $version:literal, $function:path) => {
-        #[cfg(not(test))]
+        #[cfg(not(any(test, fuzzing)))]
         core::arch::global_asm!(
             concat!(".globl __export_", stringify!($name), "_", $version),
             concat!(".type __export_", stringify!($name), "_", $version, ", @function"),
@@ -35,7 +35,7 @@ macro_rules! export {
             function = sym $function,
         );
         // A test executable has no version map; the reference keeps the function in use.
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         const _: () = {
             let _ = $function;
         };
@@ -115,7 +115,7 @@ pub(crate) use export_private;
 /// Gives a static a versioned name as a data object of `size` bytes.
 macro_rules! export_data {
     ($name:ident, $at:literal, $version:literal, $object:path, $size:literal) => {
-        #[cfg(not(test))]
+        #[cfg(not(any(test, fuzzing)))]
         core::arch::global_asm!(
             concat!(".globl __export_", stringify!($name), "_", $version),
             concat!(".type __export_", stringify!($name), "_", $version, ", @object"),

@@ -18,6 +18,8 @@
 pub(crate) mod completion;
 pub(crate) mod device;
 mod explain;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 pub(crate) mod host;
 pub(crate) mod limits;
 pub(crate) mod origin;

@@ -37,7 +37,7 @@ usage: cargo xtask TASK
   demo      build the library and run real programs on its own device, which any machine has;
             demo --vm: on a kernel's RDMA device in a virtual machine
   test      all checks of the project; `cargo xtask test --list` shows which
-  fuzz [SECONDS]  the parsers of foreign bytes under libFuzzer, each for so long (60)
+  fuzz [SECONDS [TARGET]]  parsers and the device under libFuzzer, each target for so long (60)
   models [NAME]   models of the lock-free structures, in all orders in which threads can run
   headers   write the C headers in include/infiniband; `cargo xtask headers help` says more
   install, uninstall  the library, headers and manual below /usr/local or another folder
@@ -72,7 +72,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         "demo" => demo::run(rest),
         "test" => test::run(rest),
         "headers" => headers::main(rest),
-        "fuzz" => report(fuzz::run(seconds(rest)?)),
+        "fuzz" => report(fuzz::run(seconds(rest)?, rest.get(1).map_or("", String::as_str), 0)),
         "bindings" => bindings::main(rest),
         "models" => report(models::run(rest.first().map(String::as_str))),
         "urxe" => urxe::main(rest),
@@ -109,12 +109,14 @@ fn library(args: &[String]) -> Result<std::path::PathBuf> {
     }
 }
 
-/// The number of seconds that the argument says, or 60.
+/// The number of seconds that the first argument says, or 60.
 fn seconds(args: &[String]) -> Result<u64> {
     match args {
         [] => Ok(60),
-        [number] => number.parse().context(|| format!("{number} is no number of seconds")),
-        _ => Err(Error::new("one number of seconds at most")),
+        [number] | [number, _] => {
+            number.parse().context(|| format!("{number} is no number of seconds"))
+        }
+        _ => Err(Error::new("one number of seconds and one name at most")),
     }
 }
 

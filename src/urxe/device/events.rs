@@ -429,7 +429,7 @@ fn waiting<Event>(file: &OwnedFd) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::urxe::device::context::tests::Opened;
+    use crate::urxe::device::Opened;
     use crate::verbs::comp_channel::{
         ibv_ack_cq_events, ibv_create_comp_channel, ibv_get_cq_event,
     };

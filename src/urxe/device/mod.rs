@@ -17,11 +17,11 @@ mod pd;
 mod port;
 mod provider;
 mod settings;
+#[cfg(any(test, fuzzing))]
+mod testing;
 mod watch;
 
 pub(crate) use ah::{Ah, check_address};
-#[cfg(test)]
-pub(crate) use context::tests::Opened;
 pub(crate) use context::{Context, is_ours};
 pub(crate) use import::device_of;
 #[cfg(test)]
@@ -30,3 +30,7 @@ pub(crate) use pd::{Buffer, Pd};
 pub(crate) use port::{gid_entry, pkey};
 pub(crate) use provider::{BUILT_IN, is_device};
 pub(crate) use settings::is_confidential;
+#[cfg(any(test, fuzzing))]
+pub(crate) use testing::Opened;
+#[cfg(fuzzing)]
+pub(crate) use watch::read_away as changes_read_away;

@@ -82,7 +82,7 @@ impl Device {
 }
 
 /// Records of the devices that there are now.
-fn find() -> Vec<Record> {
+pub(super) fn find() -> Vec<Record> {
     let all = match interface::all() {
         Ok(all) => all,
         Err(errno) => {
@@ -128,7 +128,7 @@ unsafe extern "C" fn match_device(record: *mut verbs_sysfs_dev) -> bool {
     number_of(unsafe { &*record }).is_some()
 }
 
-unsafe extern "C" fn alloc_device(record: *mut verbs_sysfs_dev) -> *mut verbs_device {
+pub(super) unsafe extern "C" fn alloc_device(record: *mut verbs_sysfs_dev) -> *mut verbs_device {
     // SAFETY: the library passes a record.
     let record = unsafe { &*record };
     let device = number_of(record).map(|number| Device {
@@ -187,19 +187,8 @@ unsafe extern "C" fn alloc_context(
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    /// The first device of this machine, with a reference for the caller.
-    pub(in crate::urxe::device) fn first_device() -> *mut ibv_device {
-        let record = find().swap_remove(0);
-        // SAFETY: a live record, which the device owns from now on.
-        unsafe {
-            let device = alloc_device(record.as_ptr());
-            (*device).sysfs = record.into_raw();
-            device.cast()
-        }
-    }
 
     fn interface() -> Interface {
         Interface {

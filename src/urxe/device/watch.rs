@@ -58,7 +58,7 @@ pub(super) fn only(socket: &OwnedFd, interface: u32) {
 
 /// Reads all messages: whether there was one. What is in them does not matter, nor whether some were
 /// lost.
-pub(super) fn read_away(socket: &OwnedFd) -> bool {
+pub(crate) fn read_away(socket: &OwnedFd) -> bool {
     let mut buffer = [0_u8; 1024];
     let mut any = false;
     loop {
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::abi::*;
     use crate::urxe::device::Context;
-    use crate::urxe::device::context::tests::Opened;
+    use crate::urxe::device::Opened;
     use crate::verbs::context::ibv_query_port;
     use crate::verbs::event::ibv_get_async_event;
     use std::os::unix::thread::JoinHandleExt;

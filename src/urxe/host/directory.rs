@@ -27,7 +27,7 @@ impl Directory {
         let path = match env::get(c"URXE_DIR").filter(|path| !path.is_empty()) {
             Some(path) => path,
             None => {
-                let tests = if cfg!(test) { "tests-" } else { "" };
+                let tests = if cfg!(any(test, fuzzing)) { "tests-" } else { "" };
                 CString::new(format!("/dev/shm/libibverbs-rs-{tests}{user}"))
                     .map_err(|_| Errno::EINVAL)?
             }

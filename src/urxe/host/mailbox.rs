@@ -49,7 +49,7 @@ const SPINS: u32 = looks(2_000);
 /// How long it sleeps between looks whether the process is alive, and how long it waits for a
 /// server that does not begin, in nanoseconds.
 const LOOK: Duration = Duration::from_millis(5);
-const PATIENCE: u64 = 2_000_000_000;
+const PATIENCE: u64 = if cfg!(fuzzing) { 20_000_000 } else { 2_000_000_000 };
 
 impl Mailbox {
     /// Hands the job over, with the lock held; the doorbell is to be rung.

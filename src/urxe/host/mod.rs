@@ -17,6 +17,8 @@ pub(crate) mod copy;
 mod directory;
 pub(crate) mod event_file;
 mod fork;
+#[cfg(fuzzing)]
+mod junk;
 mod mailbox;
 mod marks;
 mod memory;
@@ -35,6 +37,8 @@ use std::sync::Arc;
 
 pub(crate) use arena::Kind;
 pub(crate) use clock::{now, ticks};
+#[cfg(fuzzing)]
+pub(crate) use junk::Junk;
 pub(crate) use memory::{MappedFile, Memory};
 pub(crate) use peer::Peer;
 
