@@ -1,4 +1,4 @@
-//! The unit tests in other surroundings: with the address sanitizer.
+//! The unit tests in other surroundings: with the address sanitizer, and under valgrind.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,8 +8,10 @@ use crate::fuzz::TRIPLE;
 use crate::paths;
 use crate::sh::Cmd;
 
-/// What the step needs beside Rust.
+/// What the steps need beside Rust.
 pub(crate) const ADDRESS_NEEDS: &[&str] = &["gcc", "libc6-dev", "iproute2"];
+
+pub(crate) const MEMCHECK_NEEDS: &[&str] = &["gcc", "libc6-dev", "iproute2", "valgrind"];
 
 /// What the address sanitizer is told: some tests ask for more memory than there is, and expect
 /// NULL.
@@ -62,6 +64,80 @@ fn program(build: Cmd) -> Result<PathBuf> {
     let path = named.and_then(|line| line.split_once('(')?.1.strip_suffix(')'));
     path.map(|path| paths::checkout().join(path))
         .ok_or_else(|| Error::new("cargo did not say where the tests are"))
+}
+
+/// Modules of the device whose tests run under memcheck, each in a process of its own: a test process
+/// keeps the slots that it has made, of 4 GiB each, and valgrind has room for some thirty. What the
+/// lists hold, and all that is outside of the device, runs side by side.
+const MODULES: [&[&str]; 2] = [
+    &["urxe::transfer"],
+    &[
+        "urxe::completion",
+        "urxe::device",
+        "urxe::host",
+        "urxe::pair",
+        "urxe::queue",
+        "urxe::region",
+        "urxe::shared",
+    ],
+];
+
+/// Tests that are left out under memcheck: parsers and tables without `unsafe`, with inputs by the ten
+/// thousand, which take minutes there. They run with the address sanitizer.
+const LEFT_OUT: &[&str] = &[
+    "address::resolve::tests::silence_ends_the_search_in_time",
+    "discovery::values::tests::garbage_does_not_panic",
+    "fork::ranges::tests::counts_are_those_of_a_page_by_page_model",
+    "fork::ranges::tests::long_lists_are_kept_in_chunks",
+    "fork::smaps::tests::any_bytes_are_survived",
+    "plugin::config::tests::files_that_are_none",
+    "plugin::config::tests::garbage_does_not_panic",
+    "plugin::elf::tests::garbage_does_not_panic",
+    "plugin::release::names::tests::garbage_does_not_panic",
+    "sys::netlink::tests::garbage_ends_and_does_not_panic",
+];
+
+/// The unit tests under memcheck. Leaks are looked for outside of the device alone: to look for them
+/// there valgrind would read all of the slots, which are sparse; the address sanitizer finds those.
+pub(crate) fn memcheck() -> Result<String> {
+    let build = Cmd::new("cargo").args(["test", "--lib", "--no-run"]);
+    let program = program(build)?;
+    let suppressions =
+        format!("--suppressions={}", paths::checkout().join("xtask/memcheck.supp").display());
+    let run = |options: &[&str], tests: &[&str]| {
+        let output = Cmd::new("valgrind")
+            .args(["-q", "--error-exitcode=9", "--num-callers=30", &suppressions])
+            .args(options)
+            .arg(&program)
+            .args(["--test-threads", "1"])
+            .args(tests)
+            .dir(paths::checkout())
+            .timeout(Duration::from_secs(900))
+            .output()?;
+        passed(&output)
+    };
+    let leaks = [
+        "--leak-check=full",
+        "--show-leak-kinds=definite",
+        "--errors-for-leak-kinds=definite",
+        // A forked child has what its parent has.
+        "--child-silent-after-fork=yes",
+    ];
+    let mut others = vec!["--skip", "urxe::"];
+    others.extend(LEFT_OUT.iter().flat_map(|test| ["--skip", test]));
+    let count = std::thread::scope(|scope| {
+        let run = &run;
+        let device = MODULES.map(|modules| {
+            let each = |module: &&str| run(&["--leak-check=no"], &[*module]);
+            scope.spawn(move || modules.iter().map(each).sum::<Result<u32>>())
+        });
+        let mut count = run(&leaks, &others)?;
+        for part in device {
+            count += part.join().map_err(|_| Error::new("a thread of the step ended early"))??;
+        }
+        Ok::<u32, Error>(count)
+    })?;
+    Ok(format!("{count} tests; left out, as they take minutes: {}", LEFT_OUT.join(", ")))
 }
 
 /// The number of tests that have passed.

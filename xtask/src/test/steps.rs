@@ -27,6 +27,7 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Slow,
         run: address_sanitizer,
     },
+    Step { name: "memcheck", needs: sanitize::MEMCHECK_NEEDS, class: Class::Slow, run: memcheck },
     Step { name: "headers", needs: headers::NEEDS, class: Class::Slow, run: headers },
     Step { name: "fuzzing", needs: &["g++"], class: Class::Quick, run: fuzzing },
     Step { name: "models", needs: &[], class: Class::Slow, run: models },
@@ -224,7 +225,7 @@ fn headers(_: &Ctx) -> Result<String> {
 }
 
 fn fuzzing(_: &Ctx) -> Result<String> {
-    fuzz::run(5)
+    fuzz::run(5, "", 1)
 }
 
 fn models(_: &Ctx) -> Result<String> {
@@ -414,6 +415,10 @@ fn trixie_programs(ctx: &Ctx) -> Result<String> {
 
 fn bookworm_programs(ctx: &Ctx) -> Result<String> {
     vm::programs::run(Suite::Bookworm, &ctx.library, None, "")?.check()
+}
+
+fn memcheck(_: &Ctx) -> Result<String> {
+    sanitize::memcheck()
 }
 
 fn address_sanitizer(_: &Ctx) -> Result<String> {
