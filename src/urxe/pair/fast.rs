@@ -11,7 +11,8 @@ use super::qp::{Qp, SendQueue};
 use super::run::{complete, tell};
 use super::wqe::{Data, Target};
 use crate::abi::*;
-use crate::urxe::transfer::{Job, Message};
+use crate::urxe::device::{Ah, Pd};
+use crate::urxe::transfer::{Destination, Job, Message};
 
 /// Flags of a request that is posted this way. All before it is done, so there is nothing to fence.
 const FLAGS: u32 = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
@@ -93,27 +94,43 @@ unsafe fn try_send(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
     if flags & !FLAGS != 0 || !send.ring.has_room_now(|| qp.freed()) {
         return false;
     }
-    let entry = match wr.num_sge {
-        0 => None,
+    let count = wr.num_sge.cast_unsigned();
+    let list = match (count, wr.sg_list.is_null()) {
+        (0, _) => &[],
+        (_, true) => return false,
         // SAFETY: the caller's promise.
-        1 => match unsafe { wr.sg_list.as_ref() } {
-            Some(entry) => Some(entry),
-            None => return false,
+        _ if count <= max_sge.max(1) => unsafe {
+            slice::from_raw_parts(wr.sg_list.cast_const(), count as usize)
         },
         _ => return false,
     };
-    let fits = |entry: &ibv_sge| if inline { entry.length <= max_inline } else { max_sge > 0 };
-    if !entry.is_none_or(fits) {
+    let fits = match list {
+        [] => true,
+        [entry] if inline => entry.length <= max_inline,
+        _ => !inline && count <= max_sge,
+    };
+    if !fits {
         return false;
     }
     // SAFETY: the member that is good for the opcode; a number.
     let imm = (wr.opcode == IBV_WR_SEND_WITH_IMM).then_some(unsafe { wr.imm.imm_data });
     let solicited = flags & IBV_SEND_SOLICITED != 0;
-    let Some(bytes) =
-        send.fast.send(qp, &Message { entry, inline, imm, solicited, wr_id: wr.wr_id })
-    else {
-        return false;
+    let message = Message { list, inline, imm, solicited, wr_id: wr.wr_id };
+    let done = if qp.kind == IBV_QPT_UD {
+        // SAFETY: the member that is good for this type.
+        let to = unsafe { wr.wr.ud };
+        // SAFETY: the caller's promise; a PD outlives its address handles.
+        match unsafe { to.ah.as_ref().map(|ah| (Ah::of(to.ah).attr(), Pd::of(ah.pd).number())) } {
+            Some((address, pd)) if pd == qp.pd => {
+                let to = Destination { address, number: to.remote_qpn, qkey: to.remote_qkey };
+                send.fast.send_datagram(qp, &send.attr, &mut send.route, &message, &to)
+            }
+            _ => return false,
+        }
+    } else {
+        send.fast.send(qp, &message)
     };
+    let Some(bytes) = done else { return false };
     #[cfg(test)]
     super::testing::count_at_once();
     let tail = send.ring.tail.wrapping_add(1);
@@ -156,10 +173,17 @@ pub(super) fn try_run(qp: &Qp, send: &mut SendQueue) -> bool {
         (Some(reads), Target::Memory { address, rkey }) => {
             fast.run(qp, &Job { reads, address, rkey, list, inline })
         }
-        (None, _) if list.len() <= 1 => {
+        (None, target) => {
             let imm = (wqe.opcode == IBV_WR_SEND_WITH_IMM).then_some(wqe.imm_or_key);
             let (solicited, wr_id) = (wqe.is_solicited(), wqe.wr_id);
-            fast.send(qp, &Message { entry: list.first(), inline, imm, solicited, wr_id })
+            let message = Message { list, inline, imm, solicited, wr_id };
+            match target {
+                Target::Datagram { ah, qp_num, qkey } => {
+                    let to = Destination { address: &ah, number: qp_num, qkey };
+                    fast.send_datagram(qp, attr, route, &message, &to)
+                }
+                _ => fast.send(qp, &message),
+            }
         }
         _ => None,
     };

@@ -9,30 +9,30 @@ use super::route::Files;
 use super::stop::{Reason, Stop};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result};
-use crate::urxe::host::copy::{Direction, copy, copy_carefully, is_readable};
+use crate::urxe::host::copy::{Direction, TAIL, copy, copy_carefully, is_readable};
 use crate::urxe::host::{Host, Peer, agent, null};
 use crate::urxe::limits::MAX_SGE;
 use crate::urxe::region::check::Place;
 use crate::urxe::shared::KeyMemory;
 
-/// Pieces that a list has at most: those of a request, and a header.
-const PIECES: usize = MAX_SGE as usize + 1;
+/// Pieces that a list has at most: those of a request, a header, and a tail.
+const PIECES: usize = MAX_SGE as usize + 2;
 
 /// Pieces of memory. Room that is not in use is not touched.
-struct List {
+pub(super) struct List {
     count: usize,
     pieces: [MaybeUninit<iovec>; PIECES],
 }
 
 impl List {
     #[inline]
-    fn new() -> List {
+    pub(super) fn new() -> List {
         List { count: 0, pieces: [const { MaybeUninit::uninit() }; PIECES] }
     }
 
     /// Adds a piece; EINVAL if there are too many.
     #[inline]
-    fn add(&mut self, address: *mut c_void, length: usize) -> Result<()> {
+    pub(super) fn add(&mut self, address: *mut c_void, length: usize) -> Result<()> {
         let piece = self.pieces.get_mut(self.count).ok_or(Errno::EINVAL)?;
         piece.write(iovec { iov_base: address, iov_len: length });
         self.count += 1;
@@ -40,9 +40,53 @@ impl List {
     }
 
     #[inline]
-    fn as_slice(&self) -> &[iovec] {
+    pub(super) fn as_slice(&self) -> &[iovec] {
         // SAFETY: the first `count` pieces, of which there are no more than that, have been written.
         unsafe { core::slice::from_raw_parts(self.pieces.as_ptr().cast(), self.count) }
+    }
+
+    #[inline]
+    fn as_slice_mut(&mut self) -> &mut [iovec] {
+        // SAFETY: as above.
+        unsafe { core::slice::from_raw_parts_mut(self.pieces.as_mut_ptr().cast(), self.count) }
+    }
+
+    /// All bytes of pieces of this process that are sure to be there, if there is room for them.
+    pub(super) fn gather<'a>(&self, room: &'a mut [u8]) -> Option<&'a [u8]> {
+        let mut done = 0;
+        for piece in self.as_slice() {
+            let part = room.get_mut(done..)?.get_mut(..piece.iov_len)?;
+            // SAFETY: registered memory of this process, which its owner keeps mapped.
+            unsafe { part.as_mut_ptr().copy_from(piece.iov_base.cast(), part.len()) };
+            done += part.len();
+        }
+        room.get(..done)
+    }
+
+    /// Cuts the piece that the last [`TAIL`] bytes begin in, so that these have pieces of their own.
+    /// EINVAL if there are too many pieces.
+    pub(super) fn set_tail_apart(&mut self) -> Result<()> {
+        let mut left = TAIL;
+        for index in (0..self.count).rev() {
+            let Some(piece) = self.as_slice_mut().get_mut(index) else { break };
+            let length = piece.iov_len;
+            if length < left {
+                left -= length;
+                continue;
+            }
+            let body = length - left;
+            if body == 0 {
+                break;
+            }
+            piece.iov_len = body;
+            let tail = piece.iov_base.cast::<u8>().wrapping_add(body);
+            self.add(tail.cast(), left)?;
+            if let Some(behind) = self.as_slice_mut().get_mut(index + 1..) {
+                behind.rotate_right(1);
+            }
+            break;
+        }
+        Ok(())
     }
 }
 
@@ -91,17 +135,7 @@ impl Local {
 
     /// All bytes, if there is room for them and they are sure to be there.
     pub(super) fn gather<'a>(&self, room: &'a mut [u8]) -> Option<&'a [u8]> {
-        if self.careful || self.length > room.len() as u64 {
-            return None;
-        }
-        let mut done = 0;
-        for piece in self.list() {
-            let part = room.get_mut(done..done + piece.iov_len)?;
-            // SAFETY: registered memory of this process, which its owner keeps mapped.
-            unsafe { part.as_mut_ptr().copy_from(piece.iov_base.cast(), part.len()) };
-            done += part.len();
-        }
-        room.get(..done)
+        if self.careful { None } else { self.list.gather(room) }
     }
 
     /// Puts bytes in front.

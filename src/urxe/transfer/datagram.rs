@@ -10,7 +10,7 @@ use super::responder::{Connection, Responder, gid, is_address_of};
 use super::stop::{Reason, Stop};
 use crate::abi::*;
 use crate::urxe::host::Peer;
-use crate::urxe::pair::Target;
+use crate::urxe::pair::{Qp, Target};
 use crate::urxe::shared::{DeviceShared, Header};
 
 /// Bytes in front of each datagram in its receive.
@@ -43,7 +43,7 @@ impl Operation<'_> {
         let Target::Datagram { ah, qp_num, qkey } = &self.wqe.target else {
             return Err(Stop::local(IBV_WC_LOC_QP_OP_ERR, Reason::Opcode));
         };
-        let most = self.mtu();
+        let most = largest(self.qp);
         if self.wqe.length > most {
             self.explain(format_args!("{} bytes in a datagram, MTU {most}", self.wqe.length));
             return Err(Stop::local(IBV_WC_LOC_LEN_ERR, Reason::MessageLength));
@@ -53,13 +53,15 @@ impl Operation<'_> {
         let mut header = [0; GRH];
         let has_grh = ah.is_global != 0;
         if has_grh {
-            self.write_grh(ah, &mut header);
+            if let Some(device) = self.own_device() {
+                write_grh(device, ah, self.wqe.length as usize, &mut header);
+            }
             let damaged = |_| Stop::local(IBV_WC_LOC_QP_OP_ERR, Reason::Damaged);
             source.put_in_front(&mut header).map_err(damaged)?;
         }
         let datagram = Datagram {
             address: ah,
-            qkey: if qkey & PRIVILEGED != 0 { self.attr.qkey } else { *qkey },
+            qkey: qkey_of(*qkey, self.attr),
             data: &source,
             has_grh,
             byte_len: (self.wqe.length + GRH as u64) as u32,
@@ -71,11 +73,6 @@ impl Operation<'_> {
             self.datagram_to(peer, *qp_num, &datagram, false)?;
         }
         Ok(self.byte_len())
-    }
-
-    /// Largest payload of a datagram.
-    fn mtu(&self) -> u64 {
-        128 << self.qp.context().port().mtu()
     }
 
     /// Gives a datagram to a QP.
@@ -128,41 +125,55 @@ impl Operation<'_> {
             let _ = self.datagram_to(peer, number, datagram, true);
         });
     }
+}
 
-    /// Writes what precedes a datagram: a global route header, or for addresses of IPv4 an IPv4
-    /// header in its second half (IBTA annex A17.4.5).
-    fn write_grh(&self, address: &ibv_ah_attr, header: &mut [u8; GRH]) {
-        let Some(device) = self.own_device() else { return };
-        let route = &address.grh;
-        let source = gid(if route.sgid_index == 0 { &device.gid0 } else { &device.gid1 });
-        // SAFETY: a GID is 16 bytes in each of its forms.
-        let destination = unsafe { route.dgid.raw };
-        let ethernet = device.lid.load(Relaxed) == 0;
-        // Payloads are padded to words.
-        let length = HEADERS + (self.wqe.length as usize).next_multiple_of(4);
-        let (class, hops) = (route.traffic_class, route.hop_limit);
-        if ethernet && is_ipv4(&source) && is_ipv4(&destination) {
-            let total = (20 + length) as u16;
-            let ip = &mut header[20..];
-            ip[..2].copy_from_slice(&[0x45, class]);
-            ip[2..4].copy_from_slice(&total.to_be_bytes());
-            ip[6] = 0x40;
-            ip[8] = hops;
-            ip[9] = libc::IPPROTO_UDP as u8;
-            ip[12..16].copy_from_slice(&source[12..]);
-            ip[16..20].copy_from_slice(&destination[12..]);
-            let sum = checksum(ip);
-            ip[10..12].copy_from_slice(&sum.to_be_bytes());
-            return;
-        }
-        let first = 6 << 28 | u32::from(class) << 20 | route.flow_label & 0xf_ffff;
-        header[..4].copy_from_slice(&first.to_be_bytes());
-        header[4..6].copy_from_slice(&(length as u16).to_be_bytes());
-        header[6] = if ethernet { libc::IPPROTO_UDP as u8 } else { 0x1b };
-        header[7] = hops;
-        header[8..24].copy_from_slice(&source);
-        header[24..].copy_from_slice(&destination);
+/// Largest payload of a datagram.
+pub(super) fn largest(qp: &Qp) -> u64 {
+    128 << qp.context().port().mtu()
+}
+
+/// The Q_Key of a datagram whose request has this one.
+pub(super) fn qkey_of(qkey: u32, attr: &ibv_qp_attr) -> u32 {
+    if qkey & PRIVILEGED != 0 { attr.qkey } else { qkey }
+}
+
+/// Writes what precedes a datagram of so many bytes from a device: a global route header, or for
+/// addresses of IPv4 an IPv4 header in its second half (IBTA annex A17.4.5).
+pub(super) fn write_grh(
+    device: &DeviceShared,
+    address: &ibv_ah_attr,
+    length: usize,
+    header: &mut [u8; GRH],
+) {
+    let route = &address.grh;
+    let source = gid(if route.sgid_index == 0 { &device.gid0 } else { &device.gid1 });
+    // SAFETY: a GID is 16 bytes in each of its forms.
+    let destination = unsafe { route.dgid.raw };
+    let ethernet = device.lid.load(Relaxed) == 0;
+    // Payloads are padded to words.
+    let length = HEADERS + length.next_multiple_of(4);
+    let (class, hops) = (route.traffic_class, route.hop_limit);
+    if ethernet && is_ipv4(&source) && is_ipv4(&destination) {
+        let total = (20 + length) as u16;
+        let ip = &mut header[20..];
+        ip[..2].copy_from_slice(&[0x45, class]);
+        ip[2..4].copy_from_slice(&total.to_be_bytes());
+        ip[6] = 0x40;
+        ip[8] = hops;
+        ip[9] = libc::IPPROTO_UDP as u8;
+        ip[12..16].copy_from_slice(&source[12..]);
+        ip[16..20].copy_from_slice(&destination[12..]);
+        let sum = checksum(ip);
+        ip[10..12].copy_from_slice(&sum.to_be_bytes());
+        return;
     }
+    let first = 6 << 28 | u32::from(class) << 20 | route.flow_label & 0xf_ffff;
+    header[..4].copy_from_slice(&first.to_be_bytes());
+    header[4..6].copy_from_slice(&(length as u16).to_be_bytes());
+    header[6] = if ethernet { libc::IPPROTO_UDP as u8 } else { 0x1b };
+    header[7] = hops;
+    header[8..24].copy_from_slice(&source);
+    header[24..].copy_from_slice(&destination);
 }
 
 /// Whether a GID stands for an IPv4 address.

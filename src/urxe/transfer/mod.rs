@@ -14,7 +14,7 @@
 //! * [`memory`]: reads, writes, atomics, flushes;
 //! * [`datagram`]: UD: addresses, the global route header;
 //! * [`multicast`]: the groups of all processes;
-//! * [`fast`]: reads and writes on a connection that is known to be in order;
+//! * [`fast`]: requests on a connection that is known to be in order;
 //! * [`stop`]: why an operation did not succeed, and what the requester makes of it.
 
 mod bytes;
@@ -28,7 +28,7 @@ mod responder;
 mod route;
 mod stop;
 
-pub(crate) use fast::{Fast, Job, Message};
+pub(crate) use fast::{Destination, Fast, Job, Message};
 pub(crate) use multicast::{attach_mcast, detach_mcast, is_attached};
 pub(crate) use route::Route;
 pub(crate) use stop::Reason;

@@ -2,11 +2,10 @@
 
 use core::ptr;
 
-use libc::iovec;
-
+use super::super::bytes::List;
 use super::keys::Kind;
-use super::{ENTRIES, Fast, Place};
-use crate::urxe::host::copy::{Direction, TAIL, copy_bytes, copy_straight};
+use crate::urxe::host::Peer;
+use crate::urxe::host::copy::{Direction, copy, copy_straight};
 
 /// Bytes of this process.
 #[derive(Clone, Copy)]
@@ -15,11 +14,10 @@ pub(super) struct Piece {
     pub(super) length: usize,
 }
 
-impl Piece {
-    pub(super) const EMPTY: Piece = Piece { address: 0, length: 0 };
-
-    fn iovec(self) -> iovec {
-        iovec { iov_base: ptr::with_exposed_provenance_mut(self.address), iov_len: self.length }
+impl List {
+    /// Adds bytes by address; `None` if there are too many pieces.
+    pub(super) fn push(&mut self, address: usize, length: usize) -> Option<()> {
+        self.add(ptr::with_exposed_provenance_mut(address), length).ok()
     }
 }
 
@@ -30,61 +28,43 @@ pub(super) fn move_here(reads: bool, near: Piece, far: usize) {
     let far_bytes = ptr::with_exposed_provenance_mut::<u8>(far);
     let (from, to) = if reads { (far_bytes, near_bytes) } else { (near_bytes, far_bytes) };
     // SAFETY: memory that its owner has registered for this, and keeps mapped; withdrawing the key
-    // waits for the mark, which is set.
+    // waits for the mark, or for the lock of the QP, that is held.
     unsafe { copy_straight(from, to, near.length) };
 }
 
-impl Fast {
-    /// Moves several pieces.
-    pub(super) fn move_list(
-        &self,
-        reads: bool,
-        near: &[Piece],
-        far: Place,
-        length: usize,
-    ) -> Option<()> {
-        if far.kind == Kind::There {
-            return self.move_there(reads, near, far, length);
-        }
-        let (last, others) = near.split_last()?;
-        if last.length < TAIL && !others.is_empty() {
-            // The last bytes come in several pieces.
-            return None;
-        }
-        let mut done = 0;
-        for piece in others {
-            let here = ptr::with_exposed_provenance_mut::<u8>(piece.address);
-            let there = ptr::with_exposed_provenance_mut::<u8>(far.address.wrapping_add(done));
-            let (from, to) = if reads { (there, here) } else { (here, there) };
-            // SAFETY: as above.
-            unsafe { copy_bytes(from, to, piece.length) };
-            done += piece.length;
-        }
-        move_here(reads, *last, far.address.wrapping_add(done));
-        Some(())
+/// Moves `length` bytes between pieces of this process and pieces of the peer, which are all of one
+/// kind: by one system call if they are not mapped here. `None` if not all could be moved.
+#[inline(never)]
+pub(super) fn move_lists(
+    peer: &Peer,
+    reads: bool,
+    near: &mut List,
+    far: &mut List,
+    kind: Kind,
+    length: usize,
+) -> Option<()> {
+    if kind == Kind::Here {
+        let (near, far) = (near.as_slice(), far.as_slice());
+        let (from, to) = if reads { (far, near) } else { (near, far) };
+        // SAFETY: as above.
+        return unsafe { copy(from, to) }.ok();
     }
+    if !reads {
+        // The kernel copies piece by piece. What it does for each of the other side costs more, and
+        // keeps the order of stores on all processors.
+        let list = if cfg!(target_arch = "x86_64") { &mut *near } else { &mut *far };
+        list.set_tail_apart().ok()?;
+    }
+    let direction = if reads { Direction::Read } else { Direction::Write };
+    // SAFETY: as above; the kernel looks at the addresses.
+    unsafe { peer.copy_at_once(direction, near.as_slice(), far.as_slice(), length) }.then_some(())
+}
 
-    /// Moves pieces from or to ordinary memory of the peer, by one system call.
-    #[inline(never)]
-    pub(super) fn move_there(
-        &self,
-        reads: bool,
-        near: &[Piece],
-        far: Place,
-        length: usize,
-    ) -> Option<()> {
-        let mut pieces = [const { Piece::EMPTY }; ENTRIES].map(Piece::iovec);
-        for (to, from) in pieces.iter_mut().zip(near) {
-            *to = from.iovec();
-        }
-        let pieces = pieces.get(..near.len())?;
-        // The last bytes of a write come after all others.
-        let tail = if reads { 0 } else { TAIL.min(length) };
-        let body = Piece { address: far.address, length: length - tail };
-        let tail = Piece { address: far.address.wrapping_add(body.length), length: tail };
-        let there = [body.iovec(), tail.iovec()];
-        let direction = if reads { Direction::Read } else { Direction::Write };
-        // SAFETY: as above; the kernel looks at the addresses.
-        unsafe { self.peer.as_ref()?.copy_at_once(direction, pieces, &there, length) }.then_some(())
-    }
+/// Moves one piece from or to ordinary memory of the peer, by one system call.
+#[inline(never)]
+pub(super) fn move_there(peer: &Peer, reads: bool, near: Piece, far: usize) -> Option<()> {
+    let (mut from, mut to) = (List::new(), List::new());
+    from.push(near.address, near.length)?;
+    to.push(far, near.length)?;
+    move_lists(peer, reads, &mut from, &mut to, Kind::There, near.length)
 }

@@ -1,17 +1,19 @@
-//! Reads and writes on a connection that was found in order before: what the general way finds out
+//! Requests on a connection that was found in order before: what the general way finds out
 //! anew for each request is remembered, with numbers that tell whether it still holds.
 //!
 //! * [`Fast`]: the connection; the [stamps](QpShared::stamp) of both QPs tell that nothing about it
 //!   has changed;
 //! * [`keys`]: the keys that were used last, with the sequence numbers of their entries;
 //! * [`bytes`]: moving the bytes;
-//! * [`send`]: short messages.
+//! * [`send`]: messages on connections;
+//! * [`datagram`]: messages of UD.
 //!
-//! No lock is taken. The [mark](QpShared::mark) of the own QP is set meanwhile, and who changes a QP
+//! Reads and writes take no lock. The [mark](QpShared::mark) of the own QP is set meanwhile, and who changes a QP
 //! or withdraws a key waits for it. Whatever is out of the ordinary, errors above all, is left to the
 //! general way, which then finds everything as if nothing had been tried.
 
 mod bytes;
+mod datagram;
 mod keys;
 mod send;
 
@@ -19,7 +21,8 @@ use core::mem;
 use std::sync::Arc;
 
 use super::Route;
-use super::responder::connected;
+use super::bytes::List;
+use super::responder::{Responder, connected};
 use crate::abi::*;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::sync::atomic::fence;
@@ -27,18 +30,17 @@ use crate::urxe::host::{Peer, ticks};
 use crate::urxe::limits::MAX_MESSAGE;
 use crate::urxe::pair::Qp;
 use crate::urxe::queue::Queue;
-use crate::urxe::shared::QpShared;
+use crate::urxe::shared::{DeviceShared, QpShared};
+pub(crate) use datagram::Destination;
 pub(crate) use send::Message;
 
-use bytes::{Piece, move_here};
+use bytes::{Piece, move_here, move_lists, move_there};
 use keys::{Keys, Kind, Owner};
 
 /// Requests that go the general way after the connection was not found in order.
 const REST: u32 = 8;
 /// How often it is looked whether the peer still lives, in [ticks]: every few milliseconds.
 const LOOK: u64 = 1 << 22;
-/// Most entries of the list of a request.
-const ENTRIES: usize = 4;
 
 /// A read or a write, as it was posted. Its opcode and flags are good, and its list has no more
 /// entries than the QP takes.
@@ -63,6 +65,8 @@ pub(crate) struct Fast {
     peer: Option<Arc<Peer>>,
     near: Keys,
     far: Keys,
+    /// Those of receives.
+    receives: Keys,
     /// Requests that go the general way before the connection is looked at again.
     rest: u32,
 }
@@ -80,9 +84,13 @@ struct Link {
     /// Number of the PD, and of the QP, of the peer.
     pd: u32,
     number: u32,
-    /// Offsets of its receive queue, 0 if that is shared by several, and of the CQ of that.
+    /// Offsets of its receive queue, and of the CQ of that.
     queue: u64,
     cq: u64,
+    /// The receive queue is its own, and not shared by several.
+    in_order: bool,
+    /// Its device.
+    device: &'static DeviceShared,
     /// Service level and own LID, of which its completions tell.
     sl: u8,
     lid: u16,
@@ -94,7 +102,8 @@ struct Link {
 
 impl Fast {
     /// Whether the connection is in order and the peer alive, as far as is known without looking
-    /// again: before the first of several requests.
+    /// again: before the first of several requests. Of datagrams each may have another destination,
+    /// so their peer is looked at with them.
     #[inline(always)]
     pub(crate) fn is_ready(&mut self, qp: &Qp, attr: &ibv_qp_attr, route: &mut Route) -> bool {
         let now = ticks();
@@ -115,11 +124,16 @@ impl Fast {
             // What the process has left is not kept open.
             *self = Fast { near: mem::take(&mut self.near), ..Fast::default() };
         }
+        qp.kind == IBV_QPT_UD || self.try_connect(qp, attr, route, attr.dest_qp_num)
+    }
+
+    /// Looks whether the connection with a QP is in order, if that was not found out just now.
+    fn try_connect(&mut self, qp: &Qp, attr: &ibv_qp_attr, route: &mut Route, number: u32) -> bool {
         if self.rest > 0 {
             self.rest -= 1;
             return false;
         }
-        self.link = self.connect(qp, attr, route);
+        self.link = self.connect(qp, attr, route, number);
         if self.link.is_none() {
             self.rest = REST;
         }
@@ -150,7 +164,8 @@ impl Fast {
         let near = near_piece(near, qp, job, entry)?;
         let place = far_place(far, peer, this, job, right, length.into())?;
         if place.kind == Kind::There {
-            return self.move_there(job.reads, &[near], place, near.length).map(|()| length);
+            let peer = peer.as_deref()?;
+            return move_there(peer, job.reads, near, place.address).map(|()| length);
         }
         move_here(job.reads, near, place.address);
         Some(length)
@@ -161,65 +176,87 @@ impl Fast {
     #[inline(never)]
     fn run_list(&mut self, qp: &Qp, job: &Job<'_>, right: u32) -> Option<u32> {
         let Fast { link, peer, near, far, .. } = self;
-        let mut pieces = [const { Piece::EMPTY }; ENTRIES];
-        let (mut count, mut length) = (0, 0_u64);
-        for entry in job.list.iter().filter(|entry| entry.length > 0) {
-            *pieces.get_mut(count)? = near_piece(near, qp, job, entry)?;
-            (count, length) = (count + 1, length + u64::from(entry.length));
-        }
+        let access = if job.reads { IBV_ACCESS_LOCAL_WRITE } else { 0 };
+        let mut pieces = List::new();
+        let length = near_pieces(near, qp, job.list, job.inline, access, &mut pieces)?;
         if length == 0 {
             return Some(0);
         }
         let place = far_place(far, peer, link.as_ref()?, job, right, length)?;
-        self.move_list(job.reads, pieces.get(..count)?, place, length as usize)?;
+        let mut there = List::new();
+        there.push(place.address, length as usize)?;
+        let peer = peer.as_deref()?;
+        move_lists(peer, job.reads, &mut pieces, &mut there, place.kind, length as usize)?;
         Some(length as u32)
     }
 
-    /// Looks whether the connection is in order.
-    fn connect(&mut self, qp: &Qp, attr: &ibv_qp_attr, route: &mut Route) -> Option<Link> {
+    /// Looks whether the connection with a QP is in order.
+    fn connect(
+        &mut self,
+        qp: &Qp,
+        attr: &ibv_qp_attr,
+        route: &mut Route,
+        number: u32,
+    ) -> Option<Link> {
         let host = qp.host;
         let own: &'static QpShared = host.memory().at(qp.record)?;
         // Before all that is looked at.
         let own_stamp = own.stamp.load(Acquire);
         let is_connected = matches!(qp.kind, IBV_QPT_RC | IBV_QPT_UC);
-        if !is_connected || own.state.load(Acquire) != IBV_QPS_RTS || own.counted.load(Relaxed) != 0
-        {
+        let is_known = is_connected || qp.kind == IBV_QPT_UD;
+        if !is_known || own.state.load(Acquire) != IBV_QPS_RTS || own.counted.load(Relaxed) != 0 {
             return None;
         }
-        let peer = Arc::clone(route.peer(host, attr.dest_qp_num)?);
-        let (responder, _guard) = connected(host, qp, attr, &peer).ok()?;
+        let peer = Arc::clone(route.peer(host, number)?);
+        let (responder, _guard) = if is_connected {
+            connected(host, qp, attr, &peer).ok()?
+        } else {
+            let responder = Responder::find(host, &peer, number).ok()?;
+            (responder, responder.lock(IBV_QPT_UD).ok()?)
+        };
+        let device: *const DeviceShared = responder.device()?;
         let far: *const QpShared = responder.shared;
         // SAFETY: the peer, which is kept as long as the link, keeps its memory mapped.
-        let far: &'static QpShared = unsafe { &*far };
-        // Whoever does not know us cannot wait for us.
-        if far.counted.load(Relaxed) != 0 || far.peer_epoch.load(Relaxed) != host.epoch() {
+        let (far, device) = unsafe { (&*far, &*device) };
+        let far: &'static QpShared = far;
+        if far.counted.load(Relaxed) != 0 {
             return None;
         }
-        let mut access = far.access.load(Relaxed);
-        let is_deep = attr.max_rd_atomic > 0 && far.reads.load(Relaxed) > 0;
-        if !is_deep || qp.kind != IBV_QPT_RC {
-            access &= !IBV_ACCESS_REMOTE_READ;
+        let mut access = 0;
+        if is_connected {
+            // Whoever does not know us cannot wait for us.
+            if far.peer_epoch.load(Relaxed) != host.epoch() {
+                return None;
+            }
+            access = far.access.load(Relaxed);
+            let is_deep = attr.max_rd_atomic > 0 && far.reads.load(Relaxed) > 0;
+            if !is_deep || qp.kind != IBV_QPT_RC {
+                access &= !IBV_ACCESS_REMOTE_READ;
+            }
+            // Seen by who changes something before this thread sees that it has not been changed.
+            far.flags.fetch_or(QpShared::PEER_MARKS, SeqCst);
         }
-        let device = host.header().ok()?.devices.get(qp.device as usize);
-        // Seen by who changes something before this thread sees that it has not been changed.
-        far.flags.fetch_or(QpShared::PEER_MARKS, SeqCst);
         own.flags.fetch_or(QpShared::MARKS, SeqCst);
         fence(SeqCst);
+        let queue = responder.queue();
+        let own_device = host.header().ok()?.devices.get(qp.device as usize);
         let link = Link {
             own,
             far,
             stamps: (own_stamp, far.stamp.load(Acquire)),
             access,
             pd: far.pd.load(Relaxed),
-            number: attr.dest_qp_num,
-            queue: responder.queue().filter(Queue::is_in_order).map_or(0, |queue| queue.offset),
+            number,
+            queue: queue.as_ref().map_or(0, |queue| queue.offset),
             cq: far.recv_cq.load(Relaxed),
+            in_order: queue.as_ref().is_some_and(Queue::is_in_order),
+            device,
             sl: attr.ah_attr.sl,
-            lid: device.map_or(0, |device| device.lid.load(Relaxed) as u16),
+            lid: own_device.map_or(0, |device| device.lid.load(Relaxed) as u16),
             fenced: !host.has_barriers_with(&peer),
             looked: ticks(),
         };
-        self.far = Keys::default();
+        (self.far, self.receives) = (Keys::default(), Keys::default());
         self.peer = Some(Arc::clone(&peer));
         Some(link)
     }
@@ -236,6 +273,29 @@ fn near_piece(keys: &mut Keys, qp: &Qp, job: &Job<'_>, entry: &ibv_sge) -> Optio
     let owner = || Some(Owner { peer: qp.host.own(), pd: qp.pd, number: 0 });
     let place = keys.find(entry.lkey, entry.addr, length as u64, access, owner)?;
     Some(Piece { address: place.address, length })
+}
+
+/// Adds the memory of all entries of a list to pieces; the number of bytes.
+fn near_pieces(
+    keys: &mut Keys,
+    qp: &Qp,
+    list: &[ibv_sge],
+    inline: bool,
+    access: u32,
+    pieces: &mut List,
+) -> Option<u64> {
+    let mut length = 0;
+    for entry in list.iter().filter(|entry| entry.length > 0) {
+        let bytes = entry.length as usize;
+        let mut address = entry.addr as usize;
+        if !inline {
+            let owner = || Some(Owner { peer: qp.host.own(), pd: qp.pd, number: 0 });
+            address = keys.find(entry.lkey, entry.addr, bytes as u64, access, owner)?.address;
+        }
+        pieces.push(address, bytes)?;
+        length += bytes as u64;
+    }
+    Some(length)
 }
 
 /// The memory of the peer.

@@ -3,6 +3,8 @@
 //! A key that is withdrawn makes the other requests of its process go the general way for once, and
 //! most tests withdraw keys at their end. So these run in a process of their own, one by one.
 
+mod sends;
+
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::SeqCst;
 
@@ -105,7 +107,8 @@ const ROWS: &[Row] = &[
     Row { parts: &[], keys: (0, 77 << 8), ..WRITE },
     // From the ring.
     Row { flags: IBV_SEND_INLINE, parts: &[(65, 3), (90, 20)], ..WRITE },
-    Row { parts: &[(0, 8), (10, 8), (20, 8), (30, 8), (40, 8)], ..SLOW },
+    Row { parts: &[(0, 8), (10, 8), (20, 8), (30, 8), (40, 8)], ..WRITE },
+    Row { parts: &[(0, 8), (10, 8), (20, 8), (30, 8), (40, 5000), (6000, 3)], ..READ },
     // What goes wrong.
     Row { keys: (1, 0), ..SLOW },
     Row { keys: (0, 1), ..SLOW },
@@ -283,54 +286,6 @@ fn requests_without_completion_fill_the_queue() {
             assert!(pair.near.poll(pair.near.cq).is_none());
         }
         go_the_general_way(false);
-    }
-}
-
-/// A message to a receive of two pieces: what both ends see, and whether it went the fast way.
-fn message(pair: &mut Pair, wr: ibv_send_wr, length: usize) -> (ibv_wc, Received, bool) {
-    pair.near.fill_part(64, 100, wr.wr_id);
-    pair.fill_far(0, 200, 77);
-    pair.far.receive(wr.wr_id + 1, &[(0, 5), (5, 60)]);
-    let (wc, fast) = at_once(|| pair.run(wr, &[(64, length)][..usize::from(length > 0)]));
-    let received = pair.far.received();
-    assert_eq!(pair.wrong(0, length, wr.wr_id), []);
-    (wc, received, fast)
-}
-
-#[test]
-#[ignore = "run by in_a_process_of_their_own"]
-fn short_sends_are_like_others() {
-    for kind in [IBV_QPT_RC, IBV_QPT_UC] {
-        for place in PLACES {
-            let mut seen = Vec::new();
-            for general in [true, false] {
-                go_the_general_way(general);
-                let mut pair = pair_of(place, false, kind);
-                let mut all = Vec::new();
-                for length in [0, 1, 4, 5, 8, 9, 63, 64, 65] {
-                    for (opcode, flags) in [
-                        (IBV_WR_SEND, 0),
-                        (IBV_WR_SEND, IBV_SEND_INLINE),
-                        (IBV_WR_SEND_WITH_IMM, IBV_SEND_SOLICITED),
-                        (IBV_WR_SEND_WITH_IMM, IBV_SEND_INLINE | IBV_SEND_FENCE),
-                    ] {
-                        let mut wr = pair.wr(1000 + length as u64, opcode);
-                        (wr.send_flags, wr.imm.imm_data) = (flags, 0x1234_5678);
-                        let (wc, mut received, fast) = message(&mut pair, wr, length);
-                        assert_eq!(fast, !general && length <= 64, "{kind} {place:?} {length}");
-                        if opcode == IBV_WR_SEND {
-                            received.imm_data = 0;
-                        }
-                        (received.qp_num, received.src_qp) = (0, 0);
-                        let sent = (wc.wr_id, wc.status, wc.opcode, wc.byte_len, wc.vendor_err);
-                        all.push((sent, received));
-                    }
-                }
-                seen.push(all);
-            }
-            go_the_general_way(false);
-            assert_eq!(seen[0], seen[1]);
-        }
     }
 }
 

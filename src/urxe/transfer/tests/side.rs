@@ -556,6 +556,9 @@ impl Side {
             }
             WRONG => self.wrong(at(1), at(2), order[3]).map_or(vec![], |at| vec![at as u64]),
             WORD => vec![self.word(at(1))],
+            SUM => vec![(0..at(2) / 8).fold(0, |sum: u64, word| {
+                (sum ^ self.word(at(1) + word * 8)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            })],
             SET_WORD => {
                 self.set_word(at(1), order[2]);
                 vec![]
@@ -703,6 +706,7 @@ pub(super) const THREADS: u64 = 13;
 pub(super) const DEREGISTER: u64 = 14;
 pub(super) const MODIFY: u64 = 15;
 pub(super) const ACCESS: u64 = 16;
+pub(super) const SUM: u64 = 17;
 
 /// The other end of a connection.
 pub(super) enum Far {
