@@ -20,7 +20,7 @@ mod extended {
     pub(super) fn set_functions(_: &mut crate::abi::ibv_cq_ex, _: u64) {}
 }
 
-pub(crate) use add::{Added, add, receive, restore};
+pub(crate) use add::{Added, add, add_own, receive, restore};
 pub(crate) use cq::Cq;
 pub(crate) use entry::Entry;
 

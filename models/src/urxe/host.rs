@@ -7,7 +7,8 @@ use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sys::errno::{Errno, Result};
 use crate::sys::mutex::Mutex;
 use crate::urxe::shared::{
-    Header, Holder, KEY_TABLE, KeyEntry, QP_TABLE, QPS, QpShared, SRQ_TABLE, SRQS, Shared,
+    Guard, Header, Holder, KEY_TABLE, KeyEntry, Lock, QP_TABLE, QPS, QpShared, SRQ_TABLE, SRQS,
+    Shared, TakenOver,
 };
 
 #[path = "../../../src/urxe/host/mailbox.rs"]
@@ -170,7 +171,15 @@ impl Host {
 
     /// The part of the library's `pass_qp_locks` that is about requests without lock.
     pub(crate) fn pass_all_marks(&self) {
-        self.pass_marks(self.qps());
+        self.pass_marks(self.qps()).unwrap();
+    }
+
+    pub(crate) fn lock<'a>(
+        &self,
+        lock: &'a Lock,
+        patience: u64,
+    ) -> Result<(Guard<'a>, TakenOver)> {
+        lock.lock(self.holder(), patience, |holder| self.is_dead(holder))
     }
 
     pub(crate) fn peer(&self, slot: u32) -> Result<&'static Peer> {

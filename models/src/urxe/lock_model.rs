@@ -6,7 +6,7 @@ use crate::mutation::{relax, skip};
 use crate::runner::Model;
 use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::urxe::host::{Host, processes};
-use crate::urxe::shared::{KeyEntry, Lock, QpShared, TakenOver};
+use crate::urxe::shared::{KeyEntry, Lock, PATIENCE, QpShared, TakenOver};
 
 const FILE: &str = "urxe/shared/lock.rs";
 
@@ -31,7 +31,7 @@ fn qp(host: &Host) -> (&Lock, &AtomicU64) {
 
 fn count(owner: &Host, me: &Host) -> TakenOver {
     let (lock, count) = qp(owner);
-    let (_guard, taken_over) = lock.lock(me.holder(), |holder| me.is_dead(holder));
+    let (_guard, taken_over) = me.lock(lock, PATIENCE).unwrap();
     let before = count.load(Relaxed);
     count.store(before + 1, Relaxed);
     taken_over
@@ -93,14 +93,14 @@ fn passing() {
     allowed.store(1, Relaxed);
     let requester = thread::spawn(move || {
         let (lock, in_use) = qp(owner);
-        let _guard = lock.lock(peer.holder(), |_| false);
+        let _guard = lock.lock(peer.holder(), PATIENCE, |_| false).unwrap();
         if allowed.load(Relaxed) == 1 {
             in_use.store(1, Relaxed);
             in_use.store(0, Relaxed);
         }
     });
     allowed.store(0, Relaxed);
-    lock.pass(owner.holder(), |_| false);
+    lock.pass(owner.holder(), PATIENCE, |_| false).unwrap();
     assert_eq!(in_use.load(Relaxed), 0, "it is used after it was withdrawn");
     requester.join().unwrap();
 }

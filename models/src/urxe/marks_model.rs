@@ -114,7 +114,7 @@ fn stamps() {
         }
     });
     far.change();
-    responder.pass_marks_of(far);
+    responder.pass_marks_of(far).unwrap();
     assert_eq!(in_use(responder).load(Relaxed), 0, "it goes by what was before");
     thread.join().unwrap();
 }

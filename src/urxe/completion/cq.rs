@@ -18,7 +18,7 @@ use crate::urxe::host::{Host, Kind, Peer};
 use crate::urxe::limits::{COMP_VECTORS, MAX_CQE};
 use crate::urxe::origin::Place;
 use crate::urxe::region::Known;
-use crate::urxe::shared::{CqShared, Cqe, Guard, NOT_ARMED, TakenOver};
+use crate::urxe::shared::{CqShared, Cqe, Guard, NOT_ARMED, PATIENCE, TakenOver};
 
 /// A completion queue of this process.
 #[repr(C)]
@@ -125,6 +125,7 @@ impl Cq {
 
     fn forget_if(&self, is_unwanted: impl Fn(&Cqe) -> bool) {
         let _polling = self.polling.enter();
+        // Without the lock the one that is just being added may be left, and is of no QP then.
         let _guard = self.lock();
         let Some(ring) = self.ring() else { return };
         let (head, tail) = (self.head.load(Relaxed), self.shared.tail.load(Acquire));
@@ -200,17 +201,17 @@ impl Cq {
         }
     }
 
-    /// Waits for the lock under which completions are added.
-    fn lock(&self) -> Guard<'static> {
-        let host = self.host;
-        let (guard, taken_over) = self.shared.lock.lock(host.holder(), |it| host.is_dead(it));
+    /// Waits for the lock under which completions are added; EIO if a process that lives does not
+    /// give it back.
+    fn lock(&self) -> Result<Guard<'static>> {
+        let (guard, taken_over) = self.host.lock(&self.shared.lock, PATIENCE)?;
         if taken_over == TakenOver::FromTheDead
             && let Some(ring) = self.ring()
             && ring.repair()
         {
             add::send(self.own(), &ring);
         }
-        guard
+        Ok(guard)
     }
 
     /// ENODEV in a child of the process that created it.
@@ -427,19 +428,23 @@ unsafe fn destroy(cq: *mut ibv_cq) -> Result<()> {
         return Err(Errno::EBUSY);
     }
     if this.host.is_current() {
-        let old = {
-            let _guard = this.lock();
+        let (old, is_free) = {
+            let guard = this.lock();
             this.shared.generation.fetch_add(1, SeqCst);
             this.shared.armed.store(NOT_ARMED, SeqCst);
             super::moderation::stop(this.shared);
-            this.placed()
+            (this.placed(), guard.is_ok())
         };
         // SAFETY: the caller's promise.
         unsafe { events::retire_cq(cq) };
-        keep_errno(|| {
-            old.free(this.host);
-            this.host.free_record(Kind::Cq, this.record);
-        });
+        // A process that has been stopped in the middle of adding to it may go on at any time; what
+        // it writes to is nobody else's then.
+        if is_free {
+            keep_errno(|| {
+                old.free(this.host);
+                this.host.free_record(Kind::Cq, this.record);
+            });
+        }
     }
     // SAFETY: made as a box; the caller uses it no more.
     let cq = unsafe { Box::from_raw(cq.cast::<Cq>()) };
@@ -454,7 +459,8 @@ unsafe fn destroy(cq: *mut ibv_cq) -> Result<()> {
 ///
 /// # Errors
 ///
-/// EINVAL for a bad size, or one that is less than the completions which wait; ENOMEM.
+/// EINVAL for a bad size, or one that is less than the completions which wait; ENOMEM; EIO if a
+/// process that lives is adding to the queue and does not get done with it.
 pub(crate) unsafe extern "C" fn resize_cq(cq: *mut ibv_cq, cqe: c_int) -> c_int {
     // SAFETY: the caller passes a CQ of this device.
     let this = unsafe { Cq::of(cq) };
@@ -472,8 +478,7 @@ fn resize(cq: &Cq, entries: u32) -> Result<()> {
     let new = Placed::new(cq.host, entries + cq.spare)?;
     let replaced = {
         let _polling = cq.polling.enter();
-        let _guard = cq.lock();
-        replace(cq, entries, &new)
+        cq.lock().and_then(|_guard| replace(cq, entries, &new))
     };
     let unused = replaced.as_ref().unwrap_or(&new);
     unused.free(cq.host);
@@ -531,16 +536,14 @@ fn modify(cq: &Cq, attr: &ibv_modify_cq_attr) -> Result<()> {
 ///
 /// # Errors
 ///
-/// ENODEV in a child process.
+/// ENODEV in a child process; EIO as for [`resize_cq`].
 pub(crate) unsafe extern "C" fn req_notify_cq(cq: *mut ibv_cq, solicited_only: c_int) -> c_int {
     // SAFETY: the caller passes a CQ of this device.
     let this = unsafe { Cq::of(cq) };
-    if let Err(errno) = this.check_process() {
-        return Err(errno).or_number();
-    }
-    let _guard = this.lock();
-    this.shared.arm(solicited_only != 0);
-    0
+    this.check_process()
+        .and_then(|()| this.lock())
+        .map(|_guard| this.shared.arm(solicited_only != 0))
+        .or_number()
 }
 
 /// A mutex that the program may have promised not to need.

@@ -18,7 +18,7 @@ pub(crate) mod poll;
 mod retire;
 mod ring;
 
-pub(crate) use add::{Added, add, receive, restore};
+pub(crate) use add::{Added, add_own, receive, restore};
 pub(crate) use cq::{Cq, create_cq, create_cq_ex, destroy_cq, modify_cq, req_notify_cq, resize_cq};
 pub(crate) use entry::Entry;
 pub(crate) use poll::poll_cq;

@@ -15,7 +15,7 @@ use crate::sys::errno::{Errno, Result};
 use crate::sys::futex;
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host};
-use crate::urxe::shared::CqShared;
+use crate::urxe::shared::{CqShared, PATIENCE};
 
 /// Wants an event after `count` completions, and `period` microseconds after the first of them at
 /// the latest; 0 for no such limit. After each completion if both are 0, or `count` is 1.
@@ -77,7 +77,8 @@ fn watch(host: &'static Host, record: u64, generation: u32) {
 
 /// Sends the event that is due.
 fn send(host: &Host, shared: &CqShared, generation: u32, period: u64) {
-    let (_guard, _) = shared.lock.lock(host.holder(), |holder| host.is_dead(holder));
+    // Who keeps the lock is waited for again the next time.
+    let Ok((_guard, _)) = host.lock(&shared.lock, PATIENCE) else { return };
     if shared.generation.load(Acquire) != generation {
         return;
     }

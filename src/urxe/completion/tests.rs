@@ -5,6 +5,7 @@ use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
 use std::cell::RefCell;
 
+use super::add::add;
 use super::*;
 use crate::abi::*;
 use crate::sys::errno::Errno;
@@ -15,7 +16,7 @@ use crate::urxe::limits::MAX_CQE;
 use crate::urxe::origin::Origin;
 use crate::urxe::queue::OwnQueue;
 use crate::urxe::queue::owner::Identity;
-use crate::urxe::shared::CqShared;
+use crate::urxe::shared::{CqShared, IN_A_HURRY, PATIENCE};
 use crate::verbs::comp_channel::{
     ibv_ack_cq_events, ibv_create_comp_channel, ibv_destroy_comp_channel, ibv_get_cq_event,
 };
@@ -47,7 +48,7 @@ impl Made {
 
     fn add(&self, entry: &Entry<'_>) -> Added {
         let host = host::host().unwrap();
-        add(host, host.own(), self.cq().record(), entry)
+        add(host, host.own(), self.cq().record(), entry, PATIENCE)
     }
 
     fn add_ids(&self, ids: impl IntoIterator<Item = u64>) {
@@ -133,7 +134,7 @@ fn completions_are_polled_in_order() {
 fn what_is_no_queue_takes_no_completion() {
     let opened = Opened::new();
     let host = host::host().unwrap();
-    let add_at = |cq| add(host, host.own(), cq, &Entry::default());
+    let add_at = |cq| add(host, host.own(), cq, &Entry::default(), PATIENCE);
     let record = Made::new(&opened, 4, ptr::null_mut()).cq().record();
     for place in [record, record + 1, 4 << 30, u64::MAX] {
         assert_eq!(add_at(place), Added::Gone);
@@ -598,7 +599,7 @@ fn another_process_adds_and_wakes() {
         let (me, parent) = parent_of(slot);
         for wr_id in 0..50 {
             let entry = Entry { wr_id, ..Entry::default() };
-            assert_eq!(add(me, &parent, record, &entry), Added::Done);
+            assert_eq!(add(me, &parent, record, &entry, PATIENCE), Added::Done);
         }
     });
     let (mut cq, mut cq_context) = (ptr::null_mut(), ptr::null_mut());
@@ -622,9 +623,9 @@ fn a_killed_process_leaves_a_queue_that_works() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let mut child = Child::start(|| {
         let (me, parent) = parent_of(slot);
-        add(me, &parent, record, &Entry { wr_id: 1, ..Entry::default() });
+        add(me, &parent, record, &Entry { wr_id: 1, ..Entry::default() }, PATIENCE);
         let shared: &CqShared = parent.memory().at(record).unwrap();
-        core::mem::forget(shared.lock.lock(me.holder(), |_| false));
+        core::mem::forget(shared.lock.try_lock(me.holder()).unwrap());
         std::io::Write::write_all(&mut &writer, b"x").unwrap();
         loop {
             std::thread::park();
@@ -679,7 +680,7 @@ fn processes_killed_at_any_moment_do_no_harm() {
                             std::thread::yield_now();
                         }
                         let entry = Entry { wr_id, src_qp: number, ..Entry::default() };
-                        assert_eq!(add(me, &parent, record, &entry), Added::Done);
+                        assert_eq!(add(me, &parent, record, &entry, PATIENCE), Added::Done);
                     }
                 })
             })
@@ -730,13 +731,13 @@ fn given_back_unless_completed(in_order: bool) {
     view.begin_taking(cq, 1);
     view.put_back();
     assert!(view.is_torn() && view.torn().is_none());
-    restore(host, host.own(), &view);
+    restore(host, host.own(), &view, PATIENCE).unwrap();
     assert_eq!((view.is_torn(), view.waiting()), (false, 1));
 
     // Dead before the completion, with another one behind: the receive is there again.
     view.begin_taking(cq, 1);
     made.add_ids([2]);
-    restore(host, host.own(), &view);
+    restore(host, host.own(), &view, PATIENCE).unwrap();
     assert_eq!(view.waiting(), 1);
     assert_eq!(view.first().unwrap().slot, receive.slot);
 
@@ -744,7 +745,7 @@ fn given_back_unless_completed(in_order: bool) {
     view.begin_taking(cq, 2);
     assert_eq!(made.add(&entry), Added::Done);
     assert_eq!(made.ids(8), [1, 2, 77]);
-    restore(host, host.own(), &view);
+    restore(host, host.own(), &view, PATIENCE).unwrap();
     assert_eq!((view.is_torn(), view.waiting()), (false, 0));
 
     // The same after so many others that neither is there any more.
@@ -759,7 +760,7 @@ fn given_back_unless_completed(in_order: bool) {
     let receive = view.first().unwrap();
     view.begin_taking(cq, 3);
     pass();
-    restore(host, host.own(), &view);
+    restore(host, host.own(), &view, PATIENCE).unwrap();
     assert_eq!((view.is_torn(), view.waiting()), (false, 1));
     assert_eq!(view.first().unwrap().slot, receive.slot);
     let origin = Origin::receive(view.offset, view.generation(), receive.slot);
@@ -770,7 +771,49 @@ fn given_back_unless_completed(in_order: bool) {
     // Its slot has been used again meanwhile.
     // SAFETY: a valid list.
     unsafe { queue.post(&mut request).unwrap() };
-    restore(host, host.own(), &view);
+    restore(host, host.own(), &view, PATIENCE).unwrap();
     assert_eq!((view.is_torn(), view.waiting()), (false, 1));
     queue.close();
+}
+
+#[test]
+fn a_queue_that_a_live_process_keeps_is_given_up_and_not_taken_away() {
+    let opened = Opened::new();
+    let made = Made::new(&opened, 4, ptr::null_mut());
+    let host = host::host().unwrap();
+    let (record, shared) = (made.cq().record(), made.cq().shared());
+    IN_A_HURRY.set(true);
+    // The own process lives; so does a word that only says so.
+    let guard = shared.lock.try_lock(host.holder()).unwrap();
+    // SAFETY: a live CQ.
+    unsafe {
+        assert_eq!(resize_cq(made.0, 8), libc::EIO);
+        assert_eq!((*made.0).cqe, 4);
+        assert_eq!(req_notify_cq(made.0, 0), libc::EIO);
+    }
+    assert_eq!(made.add(&Entry::default()), Added::Busy);
+    assert_eq!(shared.overrun.load(Relaxed), 0);
+    drop(guard);
+    // Nothing has happened to it.
+    made.add_ids([1]);
+    // SAFETY: a live CQ.
+    assert_eq!(unsafe { resize_cq(made.0, 8) }, 0);
+    assert_eq!(made.ids(8), [1]);
+    // A completion that is lost is told.
+    let guard = shared.lock.try_lock(host.holder()).unwrap();
+    let add = || add_own(host, host.own(), record, &Entry::default());
+    assert_eq!((add(), add()), (Added::Busy, Added::Busy));
+    let mut event = ibv_async_event::zeroed();
+    // SAFETY: a live context and CQ.
+    unsafe {
+        assert_eq!(ibv_get_async_event(opened.get(), &mut event), 0);
+        assert_eq!((event.event_type, event.element.cq), (IBV_EVENT_CQ_ERR, made.0));
+        ibv_ack_async_event(&mut event);
+    }
+    // What the other goes on to write to is nobody else's.
+    drop(made);
+    let other = Made::new(&opened, 4, ptr::null_mut());
+    assert_ne!(other.cq().record(), record);
+    drop(guard);
+    IN_A_HURRY.set(false);
 }

@@ -23,7 +23,7 @@ use super::mailbox::{self, Mailbox, PIECES};
 use super::{Host, Memory, Peer, access, now};
 use crate::sys::errno::{Errno, Result};
 use crate::sys::mutex::Mutex;
-use crate::urxe::shared::{Guard, Header, TakenOver};
+use crate::urxe::shared::{Guard, Header, PATIENCE};
 
 /// [`agent`](crate::urxe::shared::Header::agent): there is a server.
 const SERVES: u32 = 1;
@@ -323,35 +323,52 @@ struct Claimed<'a> {
     _guard: Guard<'a>,
 }
 
-/// EPERM if the process has no server.
-fn claim<'a>(host: &Host, peer: &'a Peer) -> Result<Claimed<'a>> {
+/// A mailbox of a process, for which the caller waits `patience` nanoseconds.
+///
+/// # Errors
+///
+/// EPERM if the process has no server; ETIMEDOUT if all mailboxes stay in use; ESRCH.
+fn claim<'a>(host: &Host, peer: &'a Peer, patience: u64) -> Result<Claimed<'a>> {
     let offset = peer.header().map_or(0, |header| header.mailboxes.load(Acquire));
     if offset == 0 {
         return Err(Errno::EPERM);
     }
     let boxes: &[Mailbox] = peer.memory().slice(offset, MAILBOXES).ok_or(Errno::EPERM)?;
     for mailbox in boxes {
-        if let Some(guard) = mailbox.lock.try_lock(host.holder()) {
+        // One whose last job was given up by who asked is left alone until that is done.
+        if let Some(guard) = mailbox.lock.try_lock(host.holder())
+            && mailbox.withdraw()
+        {
             return Ok(Claimed { mailbox, peer, _guard: guard });
         }
     }
-    wait_for(host, peer, boxes.get(host.slot() as usize % MAILBOXES).ok_or(Errno::EPERM)?)
+    let mailbox = boxes.get(host.slot() as usize % MAILBOXES).ok_or(Errno::EPERM)?;
+    wait_for(host, peer, mailbox, patience)
 }
 
 /// A mailbox that somebody else has, as soon as he is done with it, or dead.
-fn wait_for<'a>(host: &Host, peer: &'a Peer, mailbox: &'a Mailbox) -> Result<Claimed<'a>> {
-    let (guard, taken_over) = mailbox.lock.lock(host.holder(), |holder| host.is_dead(holder));
+fn wait_for<'a>(
+    host: &Host,
+    peer: &'a Peer,
+    mailbox: &'a Mailbox,
+    patience: u64,
+) -> Result<Claimed<'a>> {
+    let locked = host.lock(&mailbox.lock, patience);
+    let (guard, _) = locked.map_err(|_| Errno::ETIMEDOUT)?;
     let claimed = Claimed { mailbox, peer, _guard: guard };
-    if taken_over == TakenOver::FromTheDead && !mailbox.withdraw() {
-        // The server is still at the job of the dead one.
-        claimed.answer()?;
+    // The server may still be at the job of one that died, or gave it up.
+    if !mailbox.withdraw()
+        && let Err(errno) = claimed.answer(patience)
+        && !mailbox.withdraw()
+    {
+        return Err(if errno == Errno::EIO { Errno::ETIMEDOUT } else { errno });
     }
     Ok(claimed)
 }
 
 impl Claimed<'_> {
-    /// Has a job done; the result.
-    fn ask(&self, job: u32, operands: [u64; 2], pieces: &[iovec]) -> Result<u64> {
+    /// Has a job done; the result. See [`Mailbox::answer`].
+    fn ask(&self, job: u32, operands: [u64; 2], pieces: &[iovec], patience: u64) -> Result<u64> {
         let mailbox = self.mailbox;
         mailbox.job.store(job, Relaxed);
         for (to, operand) in mailbox.operands.iter().zip(operands) {
@@ -364,26 +381,34 @@ impl Claimed<'_> {
         mailbox.count.store(pieces.len() as u32, Relaxed);
         mailbox.post();
         ring(self.peer);
-        self.answer()
+        self.answer(patience)
     }
 
-    fn answer(&self) -> Result<u64> {
-        self.mailbox.answer(|| self.peer.is_alive_now())
+    fn answer(&self, patience: u64) -> Result<u64> {
+        self.mailbox.answer(patience, || self.peer.is_alive_now())
     }
 }
 
-/// Has a word in the memory of another process changed by its server; what it was before.
+/// Has a word in the memory of another process changed by its server, for which the caller waits
+/// `patience` nanoseconds; what the word was before.
 ///
 /// # Errors
 ///
-/// EFAULT if it is not mapped there; EPERM if there is no server; ESRCH, ETIMEDOUT.
-pub(crate) fn on_word(host: &Host, peer: &Peer, address: u64, word: Word) -> Result<u64> {
+/// EFAULT if it is not mapped there; EPERM if there is no server; ESRCH; ETIMEDOUT if the server has
+/// not begun: nothing has happened; EIO if it may still do it at any time.
+pub(crate) fn on_word(
+    host: &Host,
+    peer: &Peer,
+    address: u64,
+    word: Word,
+    patience: u64,
+) -> Result<u64> {
     let piece = |address: *mut core::ffi::c_void| iovec { iov_base: address, iov_len: 8 };
     let far = piece(core::ptr::without_provenance_mut(address as usize));
-    match (claim(host, peer), word) {
+    match (claim(host, peer, patience), word) {
         (Ok(claimed), _) => {
             let (job, operands) = word.encode();
-            claimed.ask(job, operands, &[far])
+            claimed.ask(job, operands, &[far], patience)
         }
         // One aligned word is stored by the kernel in one piece, too.
         (Err(Errno::EPERM), Word::Store { mut value }) => {
@@ -396,11 +421,12 @@ pub(crate) fn on_word(host: &Host, peer: &Peer, address: u64, word: Word) -> Res
 }
 
 /// Moves bytes between this process and another by the server of that one, as
-/// [`copy_process`] does.
+/// [`copy_process`] does. The server has `patience` nanoseconds to begin; what has begun is not begun
+/// anew.
 ///
 /// # Errors
 ///
-/// EFAULT, EPERM if there is no server, ESRCH, ETIMEDOUT.
+/// EFAULT; as for [`on_word`].
 ///
 /// # Safety
 ///
@@ -411,8 +437,9 @@ pub(crate) unsafe fn copy_by_server(
     direction: Direction,
     near: &[iovec],
     far: &[iovec],
+    mut patience: u64,
 ) -> Result<()> {
-    let claimed = claim(host, peer).inspect_err(|errno| {
+    let claimed = claim(host, peer, patience).inspect_err(|errno| {
         if *errno == Errno::EPERM {
             ask_for_server(peer);
         }
@@ -430,12 +457,13 @@ pub(crate) unsafe fn copy_by_server(
         if direction == Direction::Write {
             // SAFETY: the caller's promise; the buffer is mapped.
             unsafe { near.copy_out(&whole)? };
-            claimed.ask(WRITE, [0; 2], pieces.list())?;
+            claimed.ask(WRITE, [0; 2], pieces.list(), patience)?;
         } else {
-            claimed.ask(READ, [0; 2], pieces.list())?;
+            claimed.ask(READ, [0; 2], pieces.list(), patience)?;
             // SAFETY: as above.
             unsafe { near.copy_in(&whole)? };
         }
+        patience = PATIENCE;
     }
 }
 

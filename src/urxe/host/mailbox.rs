@@ -2,13 +2,12 @@
 
 use core::time::Duration;
 
-use super::now;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::atomic::{AtomicU32, AtomicU64, fence};
 use crate::sync::{hint, looks};
 use crate::sys::errno::{Errno, Result};
 use crate::sys::futex::{sleep, wake};
-use crate::urxe::shared::{Header, Lock, Shared};
+use crate::urxe::shared::{Header, Lock, PATIENCE, Patience, Shared};
 
 /// Pieces of memory that a job can name.
 pub(super) const PIECES: usize = 8;
@@ -46,10 +45,8 @@ const DONE: u32 = 3;
 
 /// Looks at the answer before the peer sleeps.
 const SPINS: u32 = looks(2_000);
-/// How long it sleeps between looks whether the process is alive, and how long it waits for a
-/// server that does not begin, in nanoseconds.
+/// How long it sleeps between looks whether the process is alive.
 const LOOK: Duration = Duration::from_millis(5);
-const PATIENCE: u64 = if cfg!(fuzzing) { 20_000_000 } else { 2_000_000_000 };
 
 impl Mailbox {
     /// Hands the job over, with the lock held; the doorbell is to be rung.
@@ -74,16 +71,27 @@ impl Mailbox {
         wake(&self.state);
     }
 
-    /// Takes a job back that the server has not begun, with the lock held.
+    /// Takes a job back that the server has not begun, with the lock held; false if it is about it, and
+    /// nobody may use the mailbox yet.
     pub(super) fn withdraw(&self) -> bool {
         let swap = self.state.compare_exchange(POSTED, EMPTY, SeqCst, SeqCst);
         matches!(swap, Ok(_) | Err(EMPTY | DONE))
     }
 
-    /// Waits for the answer, with the lock held. ESRCH if the process ends, ETIMEDOUT if it does not
-    /// begin.
-    pub(super) fn answer(&self, is_alive: impl Fn() -> bool) -> Result<u64> {
-        let mut begin = 0;
+    /// Takes the own job back; false if the server has begun it meanwhile.
+    fn take_back(&self) -> bool {
+        self.state.compare_exchange(POSTED, EMPTY, SeqCst, Relaxed).is_ok()
+    }
+
+    /// Waits for the answer, with the lock held: `patience` nanoseconds for the server to begin, and
+    /// at most [`PATIENCE`] for the end.
+    ///
+    /// # Errors
+    ///
+    /// ESRCH if the process ends; ETIMEDOUT if the server does not begin: the job has been taken back;
+    /// EIO if it does not get done with it, and may still do it at any time.
+    pub(super) fn answer(&self, patience: u64, is_alive: impl Fn() -> bool) -> Result<u64> {
+        let mut waiting = Patience::default();
         for look in 0_u64.. {
             let state = self.state.load(Acquire);
             if !matches!(state, POSTED | WORKING) {
@@ -93,13 +101,13 @@ impl Mailbox {
                 hint::spin_loop();
                 continue;
             }
-            if begin == 0 {
-                begin = now();
-            }
             if !is_alive() {
                 return Err(Errno(libc::ESRCH));
             }
-            if now().wrapping_sub(begin) > PATIENCE && self.withdraw() {
+            if state == WORKING && waiting.is_over(PATIENCE) {
+                return Err(Errno::EIO);
+            }
+            if state == POSTED && waiting.is_over(patience) && self.take_back() {
                 return Err(Errno::ETIMEDOUT);
             }
             sleep(&self.state, state, Some(LOOK));

@@ -11,8 +11,8 @@ use crate::sync::atomic::fence;
 use std::time::Duration;
 
 use super::{Host, Table};
-use crate::sys::errno::from_minus_one;
-use crate::urxe::shared::{QPS, QpShared};
+use crate::sys::errno::{Result, from_minus_one};
+use crate::urxe::shared::{PATIENCE, QPS, QpShared};
 
 /// How long a store stays unseen at the very most, with a margin of many times that.
 const SETTLES: Duration = Duration::from_millis(2);
@@ -45,52 +45,58 @@ impl Host {
     }
 
     /// Waits for the requests without lock that are under way at QPs of this process, and for those
-    /// of this process. What was stored before is seen by all later ones.
-    pub(super) fn pass_marks<'a>(&self, qps: impl Iterator<Item = &'a QpShared> + Clone) {
+    /// of this process. What was stored before is seen by all later ones. EIO if some do not end.
+    pub(super) fn pass_marks<'a>(
+        &self,
+        qps: impl Iterator<Item = &'a QpShared> + Clone,
+    ) -> Result<()> {
         fence(SeqCst);
         const ANY: u32 = QpShared::PEER_MARKS | QpShared::MARKS;
         let mut marked = qps.filter(|qp| qp.flags.load(SeqCst) & ANY != 0).peekable();
         if marked.peek().is_none() {
-            return;
+            return Ok(());
         }
         barrier();
         for qp in marked {
-            qp.mark.wait(|| false);
-            self.wait_for_peer_of(qp);
+            qp.mark.wait(PATIENCE, || false)?;
+            self.wait_for_peer_of(qp)?;
         }
+        Ok(())
     }
 
     /// Waits for the requests without lock that are under way at a QP of this process, after a
-    /// change of it.
-    pub(crate) fn pass_marks_of(&self, qp: &QpShared) {
+    /// change of it. EIO if one does not end.
+    pub(crate) fn pass_marks_of(&self, qp: &QpShared) -> Result<()> {
         fence(SeqCst);
-        if qp.flags.load(SeqCst) & QpShared::PEER_MARKS != 0 {
-            barrier();
-            self.wait_for_peer_of(qp);
+        if qp.flags.load(SeqCst) & QpShared::PEER_MARKS == 0 {
+            return Ok(());
         }
+        barrier();
+        self.wait_for_peer_of(qp)
     }
 
     /// Waits until the QP that is connected to this one has no request under way that takes no lock.
-    fn wait_for_peer_of(&self, qp: &QpShared) {
+    fn wait_for_peer_of(&self, qp: &QpShared) -> Result<()> {
         if qp.flags.load(SeqCst) & QpShared::PEER_MARKS == 0 {
-            return;
+            return Ok(());
         }
         let number = qp.dest_qp_num.load(Relaxed);
         // Whoever is not found has gone, and its requests with it.
-        let Ok(peer) = self.peer(number / QPS) else { return };
+        let Ok(peer) = self.peer(number / QPS) else { return Ok(()) };
         let is_it = peer.epoch() == qp.peer_epoch.load(Relaxed);
         let record = Table::Qp.find(peer.memory(), number);
         let other = record.and_then(|record| peer.memory().at::<QpShared>(record));
-        if let Some(other) = other.filter(|other| is_it && other.qp_num.load(Acquire) == number) {
-            other.mark.wait(|| !peer.is_alive_now());
+        match other.filter(|other| is_it && other.qp_num.load(Acquire) == number) {
+            Some(other) => other.mark.wait(PATIENCE, || !peer.is_alive_now()),
+            None => Ok(()),
         }
     }
 
     /// Makes all requesters look again whether they are connected with QPs of this process.
     pub(crate) fn change_qps(&self) {
-        let is_dead = |holder| self.is_dead(holder);
         for qp in self.qps() {
-            let _guard = qp.lock.lock(self.holder(), is_dead);
+            // One whose lock cannot be had counts the change as well; nothing else depends on it.
+            let _guard = self.lock(&qp.lock, PATIENCE);
             qp.change();
         }
     }

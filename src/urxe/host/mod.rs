@@ -48,8 +48,8 @@ use crate::urxe::explain;
 use crate::urxe::pair::Registry;
 use crate::urxe::queue::Queue;
 use crate::urxe::shared::{
-    Header, Holder, KEY_TABLE, KEYS, KeyEntry, QP_TABLE, QPS, QpShared, QueueShared, SLOTS,
-    SRQ_TABLE, SRQS, Shared,
+    Guard, Header, Holder, KEY_TABLE, KEYS, KeyEntry, Lock, PATIENCE, QP_TABLE, QPS, QpShared,
+    QueueShared, SLOTS, SRQ_TABLE, SRQS, Shared, TakenOver,
 };
 use arena::Arena;
 use directory::Directory;
@@ -266,7 +266,11 @@ impl Host {
 
     /// Waits for all requests that are under way at QPs and SRQs of this process: what was stored
     /// before this call is seen by all later ones.
-    pub(crate) fn pass_qp_locks(&self) {
+    ///
+    /// # Errors
+    ///
+    /// EIO if some do not end, as a process with one has been stopped.
+    pub(crate) fn pass_qp_locks(&self) -> Result<()> {
         let srqs = self.tables.lock()[Table::Srq as usize].used;
         let is_dead = |holder| self.is_dead(holder);
         for qp in self.qps() {
@@ -274,13 +278,36 @@ impl Host {
             if let Some(queue) = Queue::at(&self.memory, qp.queue.load(Ordering::Relaxed)) {
                 queue.distrust();
             }
-            qp.lock.pass(self.holder(), is_dead);
+            qp.lock.pass(self.holder(), PATIENCE, is_dead)?;
         }
         // Requests of XRC come by QPs of any process, but hold the lock of the SRQ.
         for srq in self.objects::<QueueShared>(SRQ_TABLE, srqs) {
-            srq.lock.pass(self.holder(), is_dead);
+            srq.lock.pass(self.holder(), PATIENCE, is_dead)?;
         }
-        self.pass_marks(self.qps());
+        self.pass_marks(self.qps())
+    }
+
+    /// Waits for a lock, of this process or another one; see [`Lock::lock`].
+    #[inline]
+    pub(crate) fn lock<'a>(&self, lock: &'a Lock, patience: u64) -> Result<(Guard<'a>, TakenOver)> {
+        match lock.try_lock(self.holder) {
+            Some(guard) => Ok((guard, TakenOver::No)),
+            None => self.wait_for(lock, patience),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for<'a>(&self, lock: &'a Lock, patience: u64) -> Result<(Guard<'a>, TakenOver)> {
+        lock.lock(self.holder, patience, |holder| self.is_dead(holder)).inspect_err(|_| {
+            if patience >= PATIENCE {
+                explain!(
+                    "urxe: an object is in use by a process that lives and has not been done with \
+                     it for {} s: it may be stopped",
+                    PATIENCE / 1_000_000_000,
+                );
+            }
+        })
     }
 
     /// The QPs of this process.

@@ -123,6 +123,21 @@ impl Child {
         self.pid
     }
 
+    /// Stops the process, and waits until it is.
+    pub(crate) fn stop(&self) {
+        // SAFETY: a child that was not waited for; nobody asks for the status.
+        unsafe {
+            libc::kill(self.pid, libc::SIGSTOP);
+            libc::waitpid(self.pid, core::ptr::null_mut(), libc::WUNTRACED);
+        }
+    }
+
+    /// Lets a process go on that was stopped.
+    pub(crate) fn go_on(&self) {
+        // SAFETY: as above.
+        unsafe { libc::kill(self.pid, libc::SIGCONT) };
+    }
+
     /// Kills the process, and waits until it is gone.
     pub(crate) fn kill(&mut self) {
         // SAFETY: a child that was not waited for.

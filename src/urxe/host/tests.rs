@@ -1,6 +1,6 @@
 use super::testing::{Child, Scratch};
 use super::*;
-use crate::urxe::shared::TakenOver;
+use crate::urxe::shared::{PATIENCE, TakenOver};
 use libc::iovec;
 
 fn part(bytes: &mut [u8]) -> iovec {
@@ -70,7 +70,7 @@ fn locks_of_the_dead_are_known() {
     child.kill();
     assert!(peer.is_alive() || !peer.is_alive_now(), "a look counts for a while");
     assert!(host.is_dead(holder));
-    let (guard, taken_over) = lock.lock(host.holder(), |holder| host.is_dead(holder));
+    let (guard, taken_over) = host.lock(lock, PATIENCE).unwrap();
     assert_eq!(taken_over, TakenOver::FromTheDead);
     drop(guard);
     let mut byte = [0];

@@ -71,7 +71,7 @@ fn attach(
         return Err(Errno::EOPNOTSUPP);
     }
     let mut attached = qp.counters.lock();
-    let (_guard, _) = qp.lock_record();
+    let (_guard, _) = qp.lock_record()?;
     let (shared, state) = (qp.shared, qp.state());
     if !matches!(state, IBV_QPS_RESET | IBV_QPS_INIT) {
         explain!("ibv_qp_attach_comp_cntr: QP {:#x} is in state {}", qp.number, state_name(state));

@@ -1,6 +1,7 @@
 //! What carrying out a request remembers and tells.
 
 use crate::abi::*;
+use crate::urxe::shared::Patience;
 
 /// What the requester remembers of the request at the head of a send queue, between the times that
 /// it is tried. All zero before the first time.
@@ -8,6 +9,8 @@ use crate::abi::*;
 pub(crate) struct Attempt {
     /// When it was tried first, CLOCK_MONOTONIC in nanoseconds; 0 if it was not.
     pub(crate) since: u64,
+    /// The wait for a peer that lives and is not done with something.
+    pub(crate) waiting: Patience,
     /// Times that the peer had no receive: counted against `rnr_retry`.
     pub(crate) rnr_retries: u32,
     /// Not to be tried again before.
@@ -18,7 +21,7 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     /// Whether the request has been tried and waits.
-    pub(super) fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.wake != 0
     }
 

@@ -399,7 +399,7 @@ pub(crate) unsafe extern "C" fn destroy_qp(qp: *mut ibv_qp) -> c_int {
         // No event names this pointer any more.
         let real = this.real();
         if this.real.is_none() {
-            let (_guard, _) = this.lock_record();
+            let _guard = this.lock_record();
             this.shared.user_handle.store(0, SeqCst);
         }
         // SAFETY: a live QP.
@@ -421,7 +421,7 @@ impl Qp {
     /// Takes the QP away from its peers, when nobody in this process uses it any more.
     fn tear_down(&self) {
         super::open::remove(self);
-        let dest_qp_num;
+        let (dest_qp_num, is_free);
         {
             let mut send = self.sending();
             dest_qp_num = send.attr.dest_qp_num;
@@ -430,8 +430,8 @@ impl Qp {
             send.ring.clear();
             self.host.table_remove(Table::Qp, self.index());
             // Requests that are under way are waited for.
-            let (_guard, _) = self.lock_record();
-            self.stop_peer();
+            let guard = self.lock_record();
+            is_free = guard.is_ok() & self.stop_peer().is_ok();
             // Even: whoever comes now finds nothing.
             self.shared.generation.store(self.generation.wrapping_add(1), SeqCst);
             self.shared.state.store(IBV_QPS_RESET, SeqCst);
@@ -445,9 +445,13 @@ impl Qp {
         let is_datagram = self.kind == IBV_QPT_UD;
         self.host.forget_dead(|slot| is_datagram || slot == dest_qp_num / QPS);
         self.forget_completions();
-        if let Some(queue) = &self.receives {
-            queue.close();
+        if is_free {
+            self.receives.as_ref().inspect(|queue| queue.close());
+            self.host.free_record(Kind::Qp, self.record);
+        } else {
+            // The peer has been stopped in the middle of a request and may go on with it at any time:
+            // what it writes to is nobody else's then.
+            self.receives.as_ref().inspect(|queue| queue.abandon());
         }
-        self.host.free_record(Kind::Qp, self.record);
     }
 }

@@ -9,7 +9,7 @@ use crate::urxe::host::{Host, Peer};
 use crate::urxe::limits::MAX_QP_WR;
 use crate::urxe::origin::Origin;
 use crate::urxe::queue::Queue;
-use crate::urxe::shared::QpShared;
+use crate::urxe::shared::{PATIENCE, QpShared};
 
 /// Puts a QP of any process into the error state, with the lock of its record held: its receives are
 /// flushed, or the last receive of its SRQ has been taken (`IBV_EVENT_QP_LAST_WQE_REACHED`). Its
@@ -68,8 +68,9 @@ pub(super) fn flush_receives(me: &Host, peer: &Peer, qp: &QpShared) {
         return;
     }
     let cq = qp.recv_cq.load(Relaxed);
-    if queue.is_torn() {
-        completion::restore(me, peer, &queue);
+    // A queue of completions that somebody keeps gets no more.
+    if queue.is_torn() && completion::restore(me, peer, &queue, PATIENCE).is_err() {
+        return;
     }
     // No queue has more than that, whatever its numbers say.
     for _ in 0..MAX_QP_WR {
@@ -82,7 +83,8 @@ pub(super) fn flush_receives(me: &Host, peer: &Peer, qp: &QpShared) {
             origin: Origin::receive(queue.offset, queue.generation(), receive.slot),
             ..Entry::default()
         };
-        if completion::receive(me, peer, &queue, cq, &entry) == Added::Gone {
+        let added = completion::receive(me, peer, &queue, cq, &entry, PATIENCE);
+        if matches!(added, Added::Gone | Added::Busy) {
             return;
         }
         counter::count(peer.memory(), qp, IBV_QP_ATTACH_COMP_CNTR_OP_RECV, None);

@@ -25,7 +25,7 @@ const BITS_24: u32 = 0xff_ffff;
 /// # Errors
 ///
 /// EINVAL for a move that there is not, attributes that it needs or does not allow, and bad values;
-/// ENODEV in a child process.
+/// ENODEV in a child process; EIO if a request of a peer that lives is under way and does not end.
 pub(crate) unsafe extern "C" fn modify_qp(
     qp: *mut ibv_qp,
     attr: *mut ibv_qp_attr,
@@ -51,8 +51,12 @@ fn modify(qp: &Qp, new: &ibv_qp_attr, mask: u32) -> Result<()> {
             // It is asked for with each move.
             send.attr.en_sqd_async_notify = 0;
         }
+        let before = send.attr;
         merge(&mut send.attr, new, mask);
-        move_to(qp, &mut send, from, to);
+        if let Err(errno) = move_to(qp, &mut send, from, to) {
+            send.attr = before;
+            return Err(errno);
+        }
         to
     };
     if to == IBV_QPS_RESET {
@@ -202,15 +206,16 @@ fn refresh(qp: &Qp, attr: &mut ibv_qp_attr) {
     }
 }
 
-/// Changes the state, and does what follows from that.
-fn move_to(qp: &Qp, send: &mut SendQueue, from: ibv_qp_state, to: ibv_qp_state) {
+/// Changes the state, and does what follows from that. EIO if a request of the peer does not end:
+/// then nothing has changed.
+fn move_to(qp: &Qp, send: &mut SendQueue, from: ibv_qp_state, to: ibv_qp_state) -> Result<()> {
     // Looking for the peer takes locks of its own.
     let connects = to == IBV_QPS_RTR && from != IBV_QPS_RTR && qp.kind != IBV_QPT_UD;
     let epoch = if connects { epoch_of(qp, send.attr.dest_qp_num) } else { 0 };
     {
-        let (_guard, taken_over) = qp.lock_record();
+        let (_guard, taken_over) = qp.lock_record()?;
         let shared = qp.shared;
-        qp.stop_peer();
+        qp.stop_peer()?;
         match to {
             IBV_QPS_RESET => reset(qp, send),
             IBV_QPS_ERR => enter_error(qp.host, qp.own(), shared, None),
@@ -236,15 +241,18 @@ fn move_to(qp: &Qp, send: &mut SendQueue, from: ibv_qp_state, to: ibv_qp_state) 
     if to != IBV_QPS_RESET {
         run(qp, send);
     }
+    Ok(())
 }
 
 impl Qp {
     /// Waits for what the peer has under way without the lock of the record, and makes it look again
-    /// whether it is connected: with the lock held, before something changes.
-    pub(super) fn stop_peer(&self) {
+    /// whether it is connected: with the lock held, before something changes. EIO if that does not
+    /// end.
+    pub(super) fn stop_peer(&self) -> Result<()> {
         self.shared.change();
-        self.host.pass_marks_of(self.shared);
+        self.host.pass_marks_of(self.shared)?;
         self.shared.flags.fetch_and(!QpShared::PEER_MARKS, Relaxed);
+        Ok(())
     }
 }
 

@@ -411,7 +411,8 @@ unsafe fn post_receives(
     }
     // Who puts the QP into error stores the state first and looks at the queue then.
     if qp.shared.state.load(SeqCst) == IBV_QPS_ERR {
-        let (_guard, _) = qp.lock_record();
+        // Without it nothing can be done for those who wait; the error has been told otherwise.
+        let Ok((_guard, _)) = qp.lock_record() else { return result };
         flush_receives(qp.host, qp.own(), qp.shared);
     }
     result

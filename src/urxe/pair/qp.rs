@@ -19,7 +19,7 @@ use crate::urxe::completion::counter::Counter;
 use crate::urxe::device::{Context, Pd};
 use crate::urxe::host::{Host, Peer};
 use crate::urxe::queue::{OwnQueue, Srq};
-use crate::urxe::shared::{Guard, QPS, QpShared, TakenOver};
+use crate::urxe::shared::{Guard, PATIENCE, QPS, QpShared, TakenOver};
 use crate::urxe::transfer::{Fast, Route};
 
 /// A queue pair.
@@ -217,9 +217,12 @@ impl Qp {
 
     /// Waits for the lock of the record, under which requesters work. The second is whether its last
     /// holder died, so that the QP is to be put into the error state.
-    pub(super) fn lock_record(&self) -> (Guard<'static>, TakenOver) {
-        let host = self.host;
-        self.shared.lock.lock(host.holder(), |holder| host.is_dead(holder))
+    ///
+    /// # Errors
+    ///
+    /// EIO if a process that lives does not give it back.
+    pub(super) fn lock_record(&self) -> Result<(Guard<'static>, TakenOver)> {
+        self.host.lock(&self.shared.lock, PATIENCE)
     }
 
     /// EINVAL if the QP, which may be one of another process, is gone.

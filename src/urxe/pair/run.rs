@@ -43,7 +43,7 @@ pub(super) fn run(qp: &Qp, send: &mut SendQueue) {
     }
     if send.tells_drained && !waits {
         send.tells_drained = false;
-        let (_guard, _) = qp.lock_record();
+        let _guard = qp.lock_record();
         self::send(qp.own(), qp.shared, IBV_EVENT_SQ_DRAINED);
     }
 }
@@ -81,14 +81,14 @@ pub(super) fn tell(qp: &Qp, position: u32, wr_id: u64, opcode: ibv_wc_opcode, do
         ..Entry::default()
     };
     let mut added = Added::Done;
-    let mut add = || added = completion::add(qp.host, qp.own(), qp.send_cq, &entry);
+    let mut add = || added = completion::add_own(qp.host, qp.own(), qp.send_cq, &entry);
     if is_good || done.status == IBV_WC_WR_FLUSH_ERR {
         add()
     } else {
         fail(qp, add)
     }
-    if added == Added::Overrun && qp.state() != IBV_QPS_ERR {
-        let (_guard, _) = qp.lock_record();
+    if matches!(added, Added::Overrun | Added::Busy) && qp.state() != IBV_QPS_ERR {
+        let Ok((_guard, _)) = qp.lock_record() else { return give_up(qp) };
         enter_error(qp.host, qp.own(), qp.shared, Some(IBV_EVENT_QP_FATAL));
     }
 }
@@ -97,7 +97,10 @@ pub(super) fn tell(qp: &Qp, position: u32, wr_id: u64, opcode: ibv_wc_opcode, do
 /// alone. The state changes before `complete` tells so, and what is flushed comes behind it. IBTA
 /// volume 1, section 10.10.2.
 fn fail(qp: &Qp, complete: impl FnOnce()) {
-    let (_guard, _) = qp.lock_record();
+    let Ok((_guard, _)) = qp.lock_record() else {
+        give_up(qp);
+        return complete();
+    };
     if matches!(qp.kind, IBV_QPT_UC | IBV_QPT_UD) {
         // Another may have put the whole QP into error meanwhile, which stays so.
         let state = &qp.shared.state;
@@ -108,6 +111,16 @@ fn fail(qp: &Qp, complete: impl FnOnce()) {
     } else {
         fail_with(qp.host, qp.own(), qp.shared, None, complete);
     }
+}
+
+/// Puts a QP into the error state that a process which lives has in use and does not get done with.
+/// What that has found in order before is finished if it goes on; who posts or changes the QP then
+/// flushes the receives.
+#[cold]
+fn give_up(qp: &Qp) {
+    qp.shared.state.store(IBV_QPS_ERR, SeqCst);
+    qp.shared.change();
+    send(qp.own(), qp.shared, IBV_EVENT_QP_FATAL);
 }
 
 /// Notes whether the request at the head waits, for those that make it go on.

@@ -11,7 +11,7 @@ use crate::sys::mutex::Mutex;
 use crate::urxe::completion;
 use crate::urxe::host::{Host, Kind, Memory, agent};
 use crate::urxe::region::Known;
-use crate::urxe::shared::{CQE_PAYLOAD, Guard, QueueShared, RecvHeader, RecvSge};
+use crate::urxe::shared::{CQE_PAYLOAD, Guard, PATIENCE, QueueShared, RecvHeader, RecvSge};
 
 /// A receive queue of this process.
 pub(crate) struct OwnQueue {
@@ -228,7 +228,8 @@ impl OwnQueue {
         let _posting = self.posting.lock();
         let Some(queue) = self.view() else { return };
         if queue.is_torn() {
-            completion::restore(self.host, self.host.own(), &queue);
+            // All receives go, those that nobody knows of too.
+            let _ = completion::restore(self.host, self.host.own(), &queue, PATIENCE);
         }
         // They have not been posted; nobody else looks at the queue now.
         let (shared, head) = (queue.shared, queue.shared.head.load(Relaxed));
@@ -241,11 +242,11 @@ impl OwnQueue {
     ///
     /// # Errors
     ///
-    /// EINVAL if more receives are outstanding; ENOMEM.
+    /// EINVAL if more receives are outstanding; ENOMEM; what `lock` gives.
     pub(crate) fn resize<'a>(
         &self,
         max_wr: u32,
-        lock: impl FnOnce() -> Option<Guard<'a>>,
+        lock: impl FnOnce() -> Result<Guard<'a>>,
     ) -> Result<()> {
         let mut size = self.posting.lock();
         let queue = self.view().ok_or(Errno::EINVAL)?;
@@ -293,14 +294,17 @@ impl Size {
         host: &Host,
         queue: &Queue<'_>,
         more: u32,
-        lock: impl FnOnce() -> Option<Guard<'a>>,
+        lock: impl FnOnce() -> Result<Guard<'a>>,
     ) -> Result<()> {
         let slots = self.slots.checked_add(more).ok_or(Errno::EINVAL)?;
         let capacity = slots.max(1).next_power_of_two();
         let ring = Part::new(host, u64::from(capacity) * 4)?;
         let list = Part::new(host, u64::from(slots) * slot_size(self.max_sge))
             .inspect_err(|_| host.free(ring.offset, ring.length))?;
-        let guard = lock();
+        let guard = lock().inspect_err(|_| {
+            host.free(ring.offset, ring.length);
+            host.free(list.offset, list.length);
+        })?;
         let free = queue.begin_move(self.slots);
         let head = queue.shared.head.load(Relaxed);
         let memory = host.memory();
@@ -478,6 +482,13 @@ impl OwnQueue {
             self.host.free(part.offset, part.length);
         }
         self.host.free_record(Kind::Queue, self.offset);
+    }
+}
+
+impl OwnQueue {
+    /// Gives the queue up, and leaves its memory to a process that may go on to use it.
+    pub(crate) fn abandon(&self) {
+        self.posting.lock().closed = true;
     }
 }
 

@@ -10,7 +10,9 @@ use crate::sync::thread;
 use crate::urxe::host::Memory;
 use crate::urxe::limits::MAX_QP_WR;
 use crate::urxe::origin::{Origin, same_receive_generation};
-use crate::urxe::shared::{QueueShared, RecvHeader, RecvSge, will_read, will_write};
+use crate::urxe::shared::{
+    PATIENCE, Patience, QueueShared, RecvHeader, RecvSge, will_read, will_write,
+};
 
 /// A receive queue that exists.
 #[derive(Clone, Copy)]
@@ -359,11 +361,16 @@ impl<'a> Queue<'a> {
     }
 
     /// Puts a slot on the stack of the free ones. Only the owner does that, from any thread; it
-    /// waits while the slots are moved.
+    /// waits while the slots are moved. If that takes longer than it can, a peer has stored nonsense
+    /// there, and the slot is lost.
     pub(super) fn push_free(&self, slot: u32) {
         let mut free = self.shared.free.load(Acquire);
+        let mut waiting = Patience::default();
         loop {
             if free as u32 == MOVING {
+                if waiting.is_over(PATIENCE) {
+                    return;
+                }
                 thread::yield_now();
                 free = self.shared.free.load(Acquire);
                 continue;

@@ -17,7 +17,7 @@ use crate::urxe::explain;
 use crate::urxe::host::Table;
 use crate::urxe::limits::{MAX_SRQ_SGE, MAX_SRQ_WR};
 use crate::urxe::pair::Xrcd;
-use crate::urxe::shared::{Guard, SRQS};
+use crate::urxe::shared::{Guard, PATIENCE, SRQS};
 
 /// A shared receive queue.
 #[repr(C)]
@@ -67,20 +67,22 @@ impl Srq {
         self.users.release();
     }
 
-    /// The lock under which requesters take receives.
-    fn lock(&self) -> Option<Guard<'static>> {
+    /// The lock under which requesters take receives; EIO if a process that lives keeps it, or that
+    /// of the CQ.
+    fn lock(&self) -> Result<Guard<'static>> {
         let host = self.queue.host();
-        let queue = self.queue.view()?;
-        let (guard, _) = queue.shared.lock.lock(host.holder(), |holder| host.is_dead(holder));
+        let queue = self.queue.view().ok_or(Errno::EINVAL)?;
+        let (guard, _) = host.lock(&queue.shared.lock, PATIENCE)?;
         if queue.is_torn() {
-            completion::restore(host, host.own(), &queue);
+            completion::restore(host, host.own(), &queue, PATIENCE)?;
         }
-        Some(guard)
+        Ok(guard)
     }
 
-    /// Puts right what a requester that died has left, before completions are forgotten.
+    /// Puts right what a requester that died has left, before completions are forgotten; as far as
+    /// that can be done.
     pub(crate) fn settle(&self) {
-        drop(self.lock());
+        let _ = self.lock();
     }
 
     fn check_process(&self) -> Result<()> {
@@ -226,7 +228,8 @@ fn check_size(what: &str, value: u32, most: u32) -> Result<()> {
 /// # Errors
 ///
 /// EINVAL for an unknown bit, a limit above the size, a size of 0, beyond the limits or below the
-/// receives that are outstanding; ENOMEM; ENODEV in a child process.
+/// receives that are outstanding; ENOMEM; ENODEV in a child process; EIO if a process that lives is
+/// taking a receive and does not get done with it.
 pub(crate) unsafe extern "C" fn modify_srq(
     srq: *mut ibv_srq,
     attr: *mut ibv_srq_attr,
@@ -352,15 +355,18 @@ unsafe fn destroy(srq: *mut ibv_srq) -> Result<()> {
     let host = this.queue.host();
     if host.is_current() {
         host.table_remove(Table::Srq, this.number & (SRQS - 1));
-        // Requests that are under way to an XRC SRQ are waited for.
-        if let Some(guard) = this.lock() {
+        {
+            // Requests that are under way to an XRC SRQ are waited for.
+            let guard = this.lock();
+            if guard.is_err() {
+                this.queue.abandon();
+            }
             if let Some(queue) = this.queue.view() {
                 queue.shared.user_handle.store(0, SeqCst);
                 queue.shared.limit.store(0, SeqCst);
                 let generation = queue.generation();
                 queue.shared.generation.store(generation.wrapping_add(1), SeqCst);
             }
-            drop(guard);
         }
         this.cq.inspect(|cq| cq.forget_receives(this.offset()));
         // SAFETY: the caller's promise; peers send no more events about it.

@@ -7,7 +7,7 @@ use crate::abi::*;
 use crate::sys::errno::Errno;
 use crate::urxe::host::Host;
 use crate::urxe::host::testing::Scratch;
-use crate::urxe::shared::{Holder, QueueShared, RecvSge};
+use crate::urxe::shared::{Holder, IN_A_HURRY, PATIENCE, QueueShared, RecvSge};
 
 fn sge(addr: u64) -> ibv_sge {
     ibv_sge { addr, length: addr as u32 + 1, lkey: addr as u32 + 2 }
@@ -354,7 +354,7 @@ fn a_queue_changes_its_size_with_receives_in_it() {
     let host = scratch.host();
     let queue = OwnQueue::new(host, 3, 2, Identity::default()).unwrap();
     let shared = host.memory().at::<QueueShared>(queue.offset()).unwrap();
-    let lock = || Some(shared.lock.lock(Holder::new(1, 1), |_| false).0);
+    let lock = || Ok(shared.lock.lock(Holder::new(1, 1), PATIENCE, |_| false)?.0);
     shared.head.store(u32::MAX, Relaxed);
     shared.tail.store(u32::MAX, Relaxed);
     post(&queue, &[1, 2, 3], 2).unwrap();
@@ -391,7 +391,7 @@ fn slots_are_freed_while_the_queue_grows() {
     let host = scratch.host();
     let queue = OwnQueue::new(host, 8, 1, Identity::default()).unwrap();
     let shared = host.memory().at::<QueueShared>(queue.offset()).unwrap();
-    let lock = || Some(shared.lock.lock(Holder::new(1, 1), |_| false).0);
+    let lock = || Ok(shared.lock.lock(Holder::new(1, 1), PATIENCE, |_| false)?.0);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -407,7 +407,7 @@ fn slots_are_freed_while_the_queue_grows() {
             while post(&queue, &[wr_id], 1).is_ok() {
                 wr_id += 1;
             }
-            let guard = shared.lock.lock(Holder::new(1, 2), |_| false).0;
+            let guard = shared.lock.lock(Holder::new(1, 2), PATIENCE, |_| false).unwrap().0;
             let taken: Vec<_> = core::iter::from_fn(|| take(host, &queue)).collect();
             drop(guard);
             for (got, slot) in taken {
@@ -434,4 +434,25 @@ fn who_waits_is_told_of_what_was_posted_meanwhile() {
     assert_ne!(doorbell.load(SeqCst), before);
     assert_eq!(view.shared.waiter.load(SeqCst), 0);
     assert!(view.wait(host.slot()));
+}
+
+#[test]
+fn a_queue_that_is_not_given_back_stays_as_it_is() {
+    let scratch = Scratch::new();
+    let host = scratch.host();
+    let queue = OwnQueue::new(host, 3, 2, Identity::default()).unwrap();
+    let shared = host.memory().at::<QueueShared>(queue.offset()).unwrap();
+    let lock = || Ok(host.lock(&shared.lock, PATIENCE)?.0);
+    IN_A_HURRY.set(true);
+    let guard = shared.lock.try_lock(Holder::new(host.slot(), host.epoch())).unwrap();
+    assert_eq!(queue.resize(10, lock), Err(Errno::EIO));
+    assert_eq!(queue.caps(), (3, 2));
+    drop(guard);
+    assert_eq!(queue.resize(10, lock), Ok(()));
+    // Slots are said to be moved, for ever.
+    post(&queue, &[1], 2).unwrap();
+    let (_, taken) = take(host, &queue).unwrap();
+    shared.free.fetch_or(u64::from(u32::MAX), Relaxed);
+    free(host, &queue, taken);
+    IN_A_HURRY.set(false);
 }

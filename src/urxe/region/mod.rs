@@ -40,16 +40,22 @@ pub(crate) use mr::{alloc_null_mr, dereg_mr, reg_mr, rereg_mr};
 pub(crate) use users::using;
 pub(crate) use window::{Bind, alloc_mw, dealloc_mw, next_rkey};
 
+use crate::sys::errno::Result;
 use crate::urxe::host::Host;
 
 /// Waits for all requests of peers that are under way: what was stored before is seen by all later
 /// ones.
-fn pass_remote(host: &Host) {
-    host.pass_qp_locks();
+///
+/// # Errors
+///
+/// EIO if some do not end, as a process with one has been stopped: it may go on with it at any time.
+fn pass_remote(host: &Host) -> Result<()> {
+    host.pass_qp_locks()
 }
 
-/// Waits for all that is under way with any key.
-fn pass(host: &Host) {
-    pass_remote(host);
+/// Waits for all that is under way with any key; EIO as [`pass_remote`].
+fn pass(host: &Host) -> Result<()> {
+    pass_remote(host)?;
     users::pass(host);
+    Ok(())
 }

@@ -301,7 +301,9 @@ pub(crate) unsafe extern "C" fn alloc_null_mr(pd: *mut ibv_pd) -> *mut ibv_mr {
 ///
 /// # Errors
 ///
-/// EBUSY while a window is bound to the region; EINVAL if it was imported.
+/// EBUSY while a window is bound to the region; EINVAL if it was imported; EIO if a request is under
+/// way of a process that has been stopped, and may go on with it: then the keys are good for nothing
+/// any more, and the region can be deregistered later.
 pub(crate) unsafe extern "C" fn dereg_mr(mr: *mut verbs_mr) -> c_int {
     // SAFETY: the caller passes a region of this device and uses it no more.
     unsafe { deregister(mr) }.or_number()
@@ -320,7 +322,7 @@ unsafe fn deregister(mr: *mut verbs_mr) -> Result<()> {
             keys::withdraw(this.host, this.key);
             Ok(())
         })?;
-        super::pass(this.host);
+        super::pass(this.host)?;
         keys::give_back(this.host, this.key);
     }
     // SAFETY: made as a box; the caller uses it no more.
@@ -343,7 +345,9 @@ fn while_unbound<T>(mr: &Mr, what: &str, change: impl FnOnce() -> Result<T>) -> 
 ///
 /// # Errors
 ///
-/// As for [`reg_mr`]; EINVAL for regions of device memory, and for null regions; EBUSY while a window is bound to the region; ENODEV in a child process.
+/// As for [`reg_mr`]; EINVAL for regions of device memory, and for null regions; EBUSY while a window
+/// is bound to the region; ENODEV in a child process; EIO as for [`dereg_mr`], and the region is as
+/// was wished.
 pub(crate) unsafe extern "C" fn rereg_mr(
     mr: *mut verbs_mr,
     flags: c_int,
@@ -410,8 +414,9 @@ unsafe fn reregister(
     window::while_unbound(this.host, this.key, "ibv_rereg_mr", || {
         keys::store(this.host, &content)
     })?;
-    // Requests on the old memory end before the caller may free it.
-    super::pass(this.host);
+    // Requests on the old memory end before the caller may free it. That some do not is told when
+    // all else is done.
+    let passed = super::pass(this.host);
     if let Some(pd) = new_pd {
         pd.hold();
         // SAFETY: a PD cannot be freed while it has regions.
@@ -420,7 +425,7 @@ unsafe fn reregister(
     }
     state.keeps.file = file;
     state.content = content;
-    Ok(())
+    passed
 }
 
 #[cfg(test)]

@@ -70,7 +70,8 @@ unsafe fn allocate(pd: *mut ibv_pd, mw_type: ibv_mw_type) -> Result<*mut ibv_mw>
     Ok(Box::into_raw(Box::new(mw)).cast())
 }
 
-/// `ibv_dealloc_mw(3)`: unbinds the window, and waits for the requests that are under way.
+/// `ibv_dealloc_mw(3)`: unbinds the window, and waits for the requests that are under way. The memory
+/// is that of the region, which outlives a request that does not end.
 pub(crate) unsafe extern "C" fn dealloc_mw(mw: *mut ibv_mw) -> c_int {
     // SAFETY: the caller passes a window of this device and uses it no more.
     unsafe { deallocate(mw) }.or_number()
@@ -86,7 +87,7 @@ unsafe fn deallocate(mw: *mut ibv_mw) -> Result<()> {
         WINDOWS.lock().remove((host.epoch(), this.index));
         if keys::read(host, key).is_some_and(|content| content.key != 0) {
             keys::withdraw(host, key);
-            super::pass_remote(host);
+            let _ = super::pass_remote(host);
         }
         keys::give_back(host, key);
     }
@@ -266,7 +267,8 @@ impl Bind {
         }
         drop(windows);
         if bound {
-            super::pass_remote(host);
+            super::pass_remote(host)
+                .map_err(|errno| NotBound::System { window: self.old, errno })?;
         }
         Ok(())
     }
@@ -340,6 +342,14 @@ pub(crate) fn invalidate(
     // One store takes the window away, so a process that dies here leaves it open or closed; and if
     // its owner has changed it meanwhile, it is not this window any more.
     entry.key.compare_exchange(key, 0, SeqCst, SeqCst).map(drop).map_err(|_| unknown)
+}
+
+/// Takes an [invalidation](invalidate) back, with the lock of the QP held all the time. Nothing
+/// happens if the owner has bound the window anew.
+pub(crate) fn restore(memory: &Memory, key: u32) {
+    if let Some(entry) = entry(memory, key) {
+        let _ = entry.key.compare_exchange(0, key, SeqCst, SeqCst);
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,16 @@
 //! compare-and-swap, giving it back one store. Who waits looks from time to time whether the holder
 //! is still alive; if it is not, the waiter takes the lock over and is told so, because what the lock
 //! protects may be half changed.
+//!
+//! The lock of a process that lives is never taken away, as that process may go on at any time: one
+//! that was stopped with it finds all as it was. But nobody waits for it for ever: after a while the
+//! waiter gives up, and does without what it wanted to do. So a process that is stopped, or a word
+//! that names one which knows nothing of it, costs others their requests and not their threads.
 
+use super::patience::Patience;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::sync::{hint, looks, thread};
+use crate::sys::errno::{Errno, Result};
 
 /// Which process holds a lock: bits 0 to 9 the slot, 32 to 63 the low half of the slot's epoch. Never
 /// 0, as no slot is.
@@ -60,26 +67,36 @@ impl Lock {
             .then(|| Guard(self))
     }
 
-    /// Waits for the lock. `is_dead` says whether a holder's process has ended; it is asked only
-    /// after a while. A thread that has the lock already waits for ever.
+    /// Waits for the lock, for `patience` nanoseconds or a little more. `is_dead` says whether a
+    /// holder's process has ended; it is asked only after a while.
+    ///
+    /// # Errors
+    ///
+    /// EIO if others have had it all the time, or one that lives and does not give it back.
     #[inline]
     pub(crate) fn lock(
         &self,
         me: Holder,
+        patience: u64,
         is_dead: impl Fn(Holder) -> bool,
-    ) -> (Guard<'_>, TakenOver) {
+    ) -> Result<(Guard<'_>, TakenOver)> {
         match self.try_lock(me) {
-            Some(guard) => (guard, TakenOver::No),
-            None => self.wait(me, is_dead),
+            Some(guard) => Ok((guard, TakenOver::No)),
+            None => self.wait(me, patience, is_dead),
         }
     }
 
     #[cold]
-    fn wait(&self, me: Holder, is_dead: impl Fn(Holder) -> bool) -> (Guard<'_>, TakenOver) {
-        let mut looks = 0_u32;
+    fn wait(
+        &self,
+        me: Holder,
+        patience: u64,
+        is_dead: impl Fn(Holder) -> bool,
+    ) -> Result<(Guard<'_>, TakenOver)> {
+        let (mut looks, mut waiting) = (0_u32, Patience::default());
         loop {
             if let Some(guard) = self.try_lock(me) {
-                return (guard, TakenOver::No);
+                return Ok((guard, TakenOver::No));
             }
             looks = looks.saturating_add(1);
             if looks < SPINS {
@@ -92,8 +109,11 @@ impl Lock {
                     let swap =
                         self.0.compare_exchange(held, me.0, Ordering::SeqCst, Ordering::Relaxed);
                     if swap.is_ok() {
-                        return (Guard(self), TakenOver::FromTheDead);
+                        return Ok((Guard(self), TakenOver::FromTheDead));
                     }
+                }
+                if waiting.is_over(patience) {
+                    return Err(Errno::EIO);
                 }
                 thread::sleep(core::time::Duration::from_micros(50));
             }
@@ -101,12 +121,18 @@ impl Lock {
     }
 
     /// Waits until nobody holds the lock, or a dead one does, without taking it if it is free. What
-    /// was stored before is seen by all who take the lock afterwards.
-    pub(crate) fn pass(&self, me: Holder, is_dead: impl Fn(Holder) -> bool) {
+    /// was stored before is seen by all who take the lock afterwards. EIO as for [`lock`](Self::lock).
+    pub(crate) fn pass(
+        &self,
+        me: Holder,
+        patience: u64,
+        is_dead: impl Fn(Holder) -> bool,
+    ) -> Result<()> {
         fence(Ordering::SeqCst);
         if self.0.load(Ordering::SeqCst) != 0 {
-            drop(self.lock(me, is_dead));
+            drop(self.lock(me, patience, is_dead)?);
         }
+        Ok(())
     }
 }
 
@@ -119,6 +145,7 @@ impl Drop for Guard<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::patience::PATIENCE;
     use super::*;
     use std::sync::Arc;
 
@@ -141,7 +168,8 @@ mod tests {
                 let lock = Arc::clone(&lock);
                 std::thread::spawn(move || {
                     for _ in 0..2000 {
-                        let (_guard, from) = lock.0.lock(Holder::new(1, thread), |_| false);
+                        let (_guard, from) =
+                            lock.0.lock(Holder::new(1, thread), PATIENCE, |_| false).unwrap();
                         assert_eq!(from, TakenOver::No);
                         let value = lock.1.load(Ordering::Relaxed);
                         core::hint::spin_loop();
@@ -162,11 +190,25 @@ mod tests {
         let (dead, me) = (Holder::new(5, 77), Holder::new(6, 78));
         core::mem::forget(lock.try_lock(dead).unwrap());
         assert!(lock.try_lock(me).is_none());
-        let (guard, from) = lock.lock(me, |holder| holder == dead);
+        let (guard, from) = lock.lock(me, PATIENCE, |holder| holder == dead).unwrap();
         assert_eq!(from, TakenOver::FromTheDead);
         drop(guard);
-        let (_guard, from) = lock.lock(me, |_| panic!("nobody holds it"));
+        let (_guard, from) = lock.lock(me, PATIENCE, |_| panic!("nobody holds it")).unwrap();
         assert_eq!(from, TakenOver::No);
+    }
+
+    #[test]
+    fn the_lock_of_one_that_lives_is_waited_for_and_not_taken_away() {
+        let lock = free();
+        let holder = Holder::new(5, 77);
+        let guard = lock.try_lock(holder).unwrap();
+        for me in [Holder::new(6, 78), holder] {
+            assert!(lock.lock(me, 5_000_000, |_| false).is_err_and(|errno| errno == Errno::EIO));
+            assert_eq!(lock.pass(me, 5_000_000, |_| false), Err(Errno::EIO));
+        }
+        assert_eq!(lock.0.load(Ordering::SeqCst), holder.0);
+        drop(guard);
+        assert!(lock.lock(Holder::new(6, 78), 0, |_| false).is_ok());
     }
 
     #[test]
@@ -175,13 +217,13 @@ mod tests {
         let guard = lock.try_lock(Holder::new(1, 1)).unwrap();
         let passer = {
             let lock = Arc::clone(&lock);
-            std::thread::spawn(move || lock.pass(Holder::new(1, 2), |_| false))
+            std::thread::spawn(move || lock.pass(Holder::new(1, 2), PATIENCE, |_| false))
         };
         std::thread::sleep(core::time::Duration::from_millis(20));
         assert!(!passer.is_finished());
         drop(guard);
-        passer.join().unwrap();
-        lock.pass(Holder::new(1, 2), |_| false);
+        assert_eq!(passer.join().unwrap(), Ok(()));
+        assert_eq!(lock.pass(Holder::new(1, 2), 0, |_| false), Ok(()));
         assert!(lock.try_lock(Holder::new(1, 3)).is_some());
     }
 }

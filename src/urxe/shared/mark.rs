@@ -7,8 +7,10 @@
 
 use core::sync::atomic::compiler_fence;
 
+use super::patience::Patience;
 use crate::sync::atomic::{AtomicU32, Ordering, fence};
 use crate::sync::{hint, looks, thread};
+use crate::sys::errno::{Errno, Result};
 
 /// A number that is odd while its owner, one thread at a time, uses something.
 #[repr(transparent)]
@@ -41,13 +43,18 @@ impl Mark {
     }
 
     /// Waits until the mark has been taken away once, if it is set, or `is_gone` says that its owner
-    /// is no more. A fence must have come before, on both sides.
-    pub(crate) fn wait(&self, is_gone: impl Fn() -> bool) {
+    /// is no more; for `patience` nanoseconds or a little more. A fence must have come before, on both
+    /// sides.
+    ///
+    /// # Errors
+    ///
+    /// EIO if it has been set all the time.
+    pub(crate) fn wait(&self, patience: u64, is_gone: impl Fn() -> bool) -> Result<()> {
         let count = self.0.load(Ordering::Acquire);
         if count.is_multiple_of(2) {
-            return;
+            return Ok(());
         }
-        let mut looks = 0_u32;
+        let (mut looks, mut waiting) = (0_u32, Patience::default());
         while self.0.load(Ordering::Acquire) == count {
             looks = looks.saturating_add(1);
             if looks < SPINS {
@@ -55,11 +62,15 @@ impl Mark {
             } else if looks < SPINS + YIELDS {
                 thread::yield_now();
             } else if is_gone() {
-                return;
+                return Ok(());
             } else {
+                if waiting.is_over(patience) {
+                    return Err(Errno::EIO);
+                }
                 thread::sleep(core::time::Duration::from_micros(50));
             }
         }
+        Ok(())
     }
 }
 
@@ -78,16 +89,18 @@ mod tests {
     #[test]
     fn waiting_ends_when_the_mark_is_taken_away_or_its_owner_is_gone() {
         let mark = Mark(AtomicU32::new(0));
-        mark.wait(|| panic!("it is not set"));
+        assert_eq!(mark.wait(0, || panic!("it is not set")), Ok(()));
         let set = mark.set(true);
-        mark.wait(|| true);
+        assert_eq!(mark.wait(u64::MAX, || true), Ok(()));
+        assert_eq!(mark.wait(1_000_000, || false), Err(Errno::EIO));
         let (waits, done) = (AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                mark.wait(|| {
+                let waited = mark.wait(u64::MAX, || {
                     waits.store(true, Ordering::SeqCst);
                     false
                 });
+                assert_eq!(waited, Ok(()));
                 assert!(done.load(Ordering::SeqCst));
             });
             while !waits.load(Ordering::SeqCst) {
@@ -119,7 +132,7 @@ mod tests {
                 });
                 thing.store(false, Ordering::Relaxed);
                 fence(Ordering::SeqCst);
-                mark.wait(|| false);
+                assert_eq!(mark.wait(u64::MAX, || false), Ok(()));
                 assert_eq!(used.load(Ordering::SeqCst), 0);
             });
         }

@@ -24,6 +24,7 @@ mod key;
 mod line;
 mod lock;
 mod mark;
+mod patience;
 mod qp;
 mod queue;
 
@@ -35,6 +36,9 @@ pub(crate) use key::{KeyEntry, Memory as KeyMemory};
 pub(crate) use line::{Line, NewLine, will_read, will_write};
 pub(crate) use lock::{Guard, Holder, Lock, TakenOver};
 pub(crate) use mark::Mark;
+#[cfg(test)]
+pub(crate) use patience::IN_A_HURRY;
+pub(crate) use patience::{PATIENCE, Patience};
 pub(crate) use qp::QpShared;
 pub(crate) use queue::{QueueShared, RecvHeader, RecvSge};
 

@@ -5,6 +5,7 @@ use core::mem::MaybeUninit;
 
 use libc::iovec;
 
+use super::Operation;
 use super::route::Files;
 use super::stop::{Reason, Stop};
 use crate::abi::*;
@@ -174,15 +175,17 @@ pub(super) struct Remote<'a> {
     careful: bool,
     /// Whether a piece is in a file.
     has_file: bool,
+    /// How long the server of the responder has to begin, in nanoseconds.
+    patience: u64,
 }
 
 const _: () = assert!(PIECES <= 64);
 
 impl<'a> Remote<'a> {
     #[inline]
-    pub(super) fn new(host: &'a Host, peer: &'a Peer, files: &'a Files) -> Remote<'a> {
-        let list = List::new();
-        Remote { host, peer, files, list, here: 0, careful: false, has_file: false }
+    pub(super) fn new(operation: &Operation<'a>, peer: &'a Peer) -> Remote<'a> {
+        let (list, &Operation { host, files, patience, .. }) = (List::new(), operation);
+        Remote { host, peer, files, list, here: 0, careful: false, has_file: false, patience }
     }
 
     /// Adds a place behind one of the responder's keys. `writes`: bytes go there.
@@ -280,7 +283,8 @@ impl<'a> Remote<'a> {
             };
             match result {
                 Err(Errno::EPERM) => {
-                    agent::copy_by_server(self.host, self.peer, direction, near, far)
+                    let (host, peer) = (self.host, self.peer);
+                    agent::copy_by_server(host, peer, direction, near, far, self.patience)
                 }
                 result => result,
             }
@@ -294,8 +298,7 @@ impl<'a> Remote<'a> {
                 Stop::local(IBV_WC_LOC_PROT_ERR, Reason::LocalFault)
             }
             Errno::EFAULT => Stop::remote(IBV_WC_REM_OP_ERR, Reason::RemoteFault),
-            // Gone, or out of reach.
-            _ => Stop::Silence,
+            other => Stop::of_server(other),
         }
     }
 }

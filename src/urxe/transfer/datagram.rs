@@ -84,7 +84,7 @@ impl Operation<'_> {
         is_multicast: bool,
     ) -> Result<(), Stop> {
         let responder = Responder::find(self.host, peer, number)?;
-        let _guard = responder.lock(IBV_QPT_UD)?;
+        let _guard = responder.lock(IBV_QPT_UD, self.patience)?;
         let device = responder.device().ok_or(Stop::Silence)?;
         if !is_multicast && !is_address_of(datagram.address, device) {
             return Err(Stop::Silence);

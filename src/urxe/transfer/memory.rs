@@ -9,6 +9,7 @@ use super::message::Arrival;
 use super::responder::Connection;
 use super::stop::{Reason, Stop};
 use crate::abi::*;
+use crate::sys::errno::Errno;
 use crate::urxe::host::agent::{self, Word};
 use crate::urxe::host::copy::Direction;
 use crate::urxe::pair::{Data, Target};
@@ -297,7 +298,7 @@ impl Operation<'_> {
         direction: Direction,
         local: &Local,
     ) -> Result<(), Stop> {
-        let mut remote = Remote::new(self.host, connection.site, self.files);
+        let mut remote = Remote::new(self, connection.site);
         let writes = direction == Direction::Write;
         let result = match remote.add(place, range.length as usize, writes) {
             Ok(()) => remote.transfer(direction, local),
@@ -344,7 +345,7 @@ impl Operation<'_> {
             return Ok(0);
         };
         let site = connection.site;
-        let mut remote = Remote::new(self.host, site, self.files);
+        let mut remote = Remote::new(self, site);
         let fault = || {
             self.explain_fault(connection, range);
             self.no_access(connection, Reason::RemoteFault)
@@ -361,10 +362,10 @@ impl Operation<'_> {
             // SAFETY: aligned memory that was registered for this, and is mapped in this process.
             return Ok(unsafe { word.apply(address.cast()) });
         }
-        match agent::on_word(self.host, site, address.addr() as u64, word) {
+        match agent::on_word(self.host, site, address.addr() as u64, word, self.patience) {
             Ok(before) => Ok(before),
-            Err(crate::sys::errno::Errno::EFAULT) => Err(fault()),
-            Err(_) => Err(Stop::Silence),
+            Err(Errno::EFAULT) => Err(fault()),
+            Err(errno) => Err(Stop::of_server(errno)),
         }
     }
 }

@@ -75,7 +75,7 @@ impl Operation<'_> {
         arrival: &Arrival<'_>,
     ) -> Result<(), Stop> {
         let queue = self.with_receive(connection)?;
-        let _guard = (!connection.is_xrc).then(|| connection.responder.lock_queue(&queue));
+        let _guard = self.lock_queue(connection, &queue)?;
         let receive = self.first(connection, &queue)?;
         self.fill(connection, arrival, &queue, &receive)
     }
@@ -112,7 +112,7 @@ impl Operation<'_> {
         stop: Stop,
     ) -> Result<Stop, Stop> {
         let queue = self.with_receive(connection)?;
-        let _guard = (!connection.is_xrc).then(|| connection.responder.lock_queue(&queue));
+        let _guard = self.lock_queue(connection, &queue)?;
         let receive = self.first(connection, &queue)?;
         Ok(self.spoil(connection, &queue, &receive, IBV_WC_LOC_ACCESS_ERR, stop))
     }
@@ -122,9 +122,10 @@ impl Operation<'_> {
         let empty = || self.no_receive(connection);
         let queue = connection.queue.ok_or_else(empty)?;
         if queue.is_torn() {
-            let _guard = (!connection.is_xrc).then(|| connection.responder.lock_queue(&queue));
+            let _guard = self.lock_queue(connection, &queue)?;
             if queue.is_torn() {
-                completion::restore(self.host, connection.site, &queue);
+                completion::restore(self.host, connection.site, &queue, self.patience)
+                    .map_err(|_| Stop::Busy)?;
             }
         }
         // The owner rings when it posts; what it has posted meanwhile is there.
@@ -149,6 +150,23 @@ impl Operation<'_> {
         if let Err((stop, status)) = self.invalidate(connection) {
             return Err(self.spoil(connection, queue, receive, status, stop));
         }
+        let result = self.fill_valid(connection, arrival, queue, receive);
+        if let Err(Stop::Busy | Stop::Silence) = result
+            && self.wqe.opcode == IBV_WR_SEND_WITH_INV
+        {
+            // It is tried again.
+            region::window::restore(connection.site.memory(), self.wqe.imm_or_key);
+        }
+        result
+    }
+
+    fn fill_valid(
+        &self,
+        connection: &Connection<'_>,
+        arrival: &Arrival<'_>,
+        queue: &Queue<'_>,
+        receive: &Receive<'_>,
+    ) -> Result<(), Stop> {
         let mut short = [0; CQE_PAYLOAD];
         let mut payload: &[u8] = &[];
         if let Some(data) = arrival.data {
@@ -190,8 +208,7 @@ impl Operation<'_> {
             payload,
             ..Entry::default()
         };
-        self.complete(connection, queue, &entry);
-        Ok(())
+        self.complete(connection, queue, &entry)
     }
 
     /// The memory of a receive for the bytes of a message; or what happens to the receive, and to
@@ -203,7 +220,7 @@ impl Operation<'_> {
         receive: &Receive<'_>,
         length: u64,
     ) -> Result<Remote<'a>, (Stop, ibv_wc_status)> {
-        let mut pieces = Remote::new(self.host, connection.site, self.files);
+        let mut pieces = Remote::new(self, connection.site);
         let (mut skip, mut left) = (arrival.room, length);
         for sge in receive.list {
             let size = u64::from(sge.length.load(Relaxed));
@@ -291,7 +308,7 @@ impl Operation<'_> {
     ) -> Stop {
         let reason = match stop {
             Stop::Local(_, reason) | Stop::Remote(_, reason) => reason as u32,
-            Stop::NoReceive { .. } | Stop::Silence => 0,
+            Stop::NoReceive { .. } | Stop::Silence | Stop::Busy | Stop::Lost => 0,
         };
         let entry = Entry {
             wr_id: receive.wr_id,
@@ -303,15 +320,27 @@ impl Operation<'_> {
             origin: Origin::receive(queue.offset, queue.generation(), receive.slot),
             ..Entry::default()
         };
-        self.complete(connection, queue, &entry);
+        if self.complete(connection, queue, &entry).is_err() {
+            return Stop::Busy;
+        }
         connection.responder.fail(None);
         stop
     }
 
-    /// Takes the receive out of the queue and adds its completion.
-    fn complete(&self, connection: &Connection<'_>, queue: &Queue<'_>, entry: &Entry<'_>) {
+    /// Takes the receive out of the queue and adds its completion. Nothing happens if somebody keeps
+    /// the completion queue.
+    fn complete(
+        &self,
+        connection: &Connection<'_>,
+        queue: &Queue<'_>,
+        entry: &Entry<'_>,
+    ) -> Result<(), Stop> {
         let responder = &connection.responder;
-        let added = completion::receive(self.host, connection.site, queue, connection.cq, entry);
+        let (site, cq) = (connection.site, connection.cq);
+        let added = completion::receive(self.host, site, queue, cq, entry, self.patience);
+        if added == Added::Busy {
+            return Err(Stop::Busy);
+        }
         responder.shared.msn.fetch_add(1, Relaxed);
         if queue.shared.srq_num.load(Relaxed) != 0 && queue.passed_limit() {
             let handle = queue.shared.user_handle.load(Relaxed);
@@ -326,6 +355,7 @@ impl Operation<'_> {
         let result = (entry.status == IBV_WC_SUCCESS).then_some(bytes);
         responder.count(IBV_QP_ATTACH_COMP_CNTR_OP_RECV, result);
         queue.fetch_next();
+        Ok(())
     }
 }
 

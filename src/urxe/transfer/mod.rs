@@ -53,7 +53,15 @@ pub(crate) struct Operation<'a> {
     peer: Option<&'a Peer>,
     /// Files of peers that the QP has used last.
     files: &'a Files,
+    /// How long this try waits for what others have in use, in nanoseconds.
+    patience: u64,
 }
+
+/// [`Operation::patience`] of the first try. Those who have a lock have it for as long as a message
+/// takes, or as they wait for a processor.
+const PATIENCE: u64 = 100_000_000;
+/// And of each later one: the caller has others to look after.
+const LATER: u64 = 5_000_000;
 
 /// Carries out the request at the head of the send queue of a QP, which is in a state that sends,
 /// with the lock of the send queue held. The receiver's side is complete with it; the completion of
@@ -73,7 +81,8 @@ pub(crate) fn execute(
     // Who withdraws a key waits until this is through.
     let _using = region::using(host);
     let (peer, files) = route.to(host, destination(attr, &wqe));
-    let operation = Operation { host, qp, attr, wqe, peer, files };
+    let patience = if attempt.has_begun() { LATER } else { PATIENCE };
+    let operation = Operation { host, qp, attr, wqe, peer, files, patience };
     match operation.run() {
         Ok(bytes) => Outcome::Done(Done::success(bytes)),
         Err(stop) => stop::outcome(&operation, stop, attempt),
@@ -126,7 +135,7 @@ impl Operation<'_> {
         let memory = self.host.memory();
         let own = memory.at::<shared::QpShared>(self.qp.record);
         let own = own.ok_or(Stop::local(IBV_WC_FATAL_ERR, Reason::Damaged))?;
-        let (_guard, _) = own.lock.lock(self.host.holder(), |holder| self.host.is_dead(holder));
+        let (_guard, _) = self.host.lock(&own.lock, self.patience).map_err(|_| Stop::Busy)?;
         region::window::invalidate(memory, key, self.qp.pd, self.qp.number).map_err(|denied| {
             explain!(
                 "urxe: QP {:#x}, wr_id {:#x}: local invalidation: {denied}",
@@ -135,7 +144,7 @@ impl Operation<'_> {
             );
             Stop::local(IBV_WC_MW_BIND_ERR, Reason::Invalidate)
         })?;
-        self.host.pass_marks_of(own);
+        self.host.pass_marks_of(own).map_err(|_| Stop::local(IBV_WC_FATAL_ERR, Reason::Damaged))?;
         Ok(0)
     }
 

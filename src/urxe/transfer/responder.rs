@@ -12,7 +12,7 @@ use crate::urxe::explain;
 use crate::urxe::host::{Host, Peer, Table};
 use crate::urxe::pair::{Qp, enter_error, error};
 use crate::urxe::queue::Queue;
-use crate::urxe::shared::{DeviceShared, Guard, Holder, QPS, QpShared, TakenOver};
+use crate::urxe::shared::{DeviceShared, Guard, QPS, QpShared, TakenOver};
 
 /// The QP of a peer.
 #[derive(Clone, Copy)]
@@ -56,9 +56,9 @@ impl<'a> Responder<'a> {
     /// Takes the lock, and makes sure that the QP is of this type and can receive. The lock of a
     /// process that died in the middle of a request leaves an unknown part of it undone: the QP
     /// fails.
-    pub(super) fn lock(&self, kind: ibv_qp_type) -> Result<Guard<'a>, Stop> {
-        let (guard, taken_over) =
-            self.shared.lock.lock(self.host.holder(), |holder| self.host.is_dead(holder));
+    pub(super) fn lock(&self, kind: ibv_qp_type, patience: u64) -> Result<Guard<'a>, Stop> {
+        let locked = self.host.lock(&self.shared.lock, patience);
+        let (guard, taken_over) = locked.map_err(|_| Stop::Busy)?;
         let shared = self.shared;
         if shared.generation.load(Acquire) & 1 == 0
             || shared.qp_num.load(Relaxed) != self.number
@@ -100,14 +100,6 @@ impl<'a> Responder<'a> {
         Queue::at(self.peer.memory(), self.shared.queue.load(Relaxed))
     }
 
-    /// Takes the lock of a receive queue, if it is shared.
-    pub(super) fn lock_queue(&self, queue: &Queue<'a>) -> Option<Guard<'a>> {
-        (queue.shared.srq_num.load(Relaxed) != 0).then(|| {
-            let dead = |holder: Holder| self.host.is_dead(holder);
-            queue.shared.lock.lock(self.host.holder(), dead).0
-        })
-    }
-
     /// Counts a completion at this QP, with its lock held: its bytes, or none for an error.
     #[inline]
     pub(super) fn count(&self, operation: ibv_qp_attach_comp_cntr_op, bytes: Option<u64>) {
@@ -132,13 +124,14 @@ pub(super) fn connected<'a>(
     qp: &Qp,
     attr: &ibv_qp_attr,
     peer: &'a Peer,
+    patience: u64,
 ) -> Result<(Responder<'a>, Guard<'a>), Stop> {
     let responder = Responder::find(host, peer, attr.dest_qp_num)?;
     let kind = match qp.kind {
         IBV_QPT_XRC_SEND => IBV_QPT_XRC_RECV,
         kind => kind,
     };
-    let guard = responder.lock(kind)?;
+    let guard = responder.lock(kind, patience)?;
     let shared = responder.shared;
     let own = host.memory().at::<QpShared>(qp.record);
     let device = responder.device().ok_or(Stop::Silence)?;
@@ -161,7 +154,7 @@ impl<'a> Operation<'a> {
     ) -> Result<T, Stop> {
         let (responder, _guard) = {
             let peer = self.peer.ok_or(Stop::Silence)?;
-            connected(self.host, self.qp, self.attr, peer)?
+            connected(self.host, self.qp, self.attr, peer, self.patience)?
         };
         let reliable = self.qp.kind != IBV_QPT_UC;
         if self.qp.kind != IBV_QPT_XRC_SEND {
@@ -177,8 +170,7 @@ impl<'a> Operation<'a> {
             responder.fail(Some(IBV_EVENT_QP_REQ_ERR));
             return Err(Stop::remote(IBV_WC_REM_INV_REQ_ERR, Reason::Srq));
         };
-        let dead = |holder: Holder| self.host.is_dead(holder);
-        let (_queue_guard, _) = queue.shared.lock.lock(self.host.holder(), dead);
+        let _queue_guard = self.lock(&queue)?;
         let domains = (queue.shared.xrcd.load(Relaxed), responder.shared.xrcd.load(Relaxed));
         if queue.shared.generation.load(Acquire) & 1 == 0 || domains.0 != domains.1 {
             self.explain(format_args!(
@@ -190,6 +182,22 @@ impl<'a> Operation<'a> {
         }
         let (pd, cq) = (queue.shared.pd.load(Relaxed), queue.shared.cq.load(Relaxed));
         action(&Connection { responder, site, pd, queue: Some(queue), cq, reliable, is_xrc: true })
+    }
+
+    /// Takes the lock of a receive queue.
+    fn lock<'b>(&self, queue: &Queue<'b>) -> Result<Guard<'b>, Stop> {
+        let locked = self.host.lock(&queue.shared.lock, self.patience);
+        locked.map(|(guard, _)| guard).map_err(|_| Stop::Busy)
+    }
+
+    /// Takes the lock of a receive queue, if it is shared and not locked already.
+    pub(super) fn lock_queue<'b>(
+        &self,
+        connection: &Connection<'_>,
+        queue: &Queue<'b>,
+    ) -> Result<Option<Guard<'b>>, Stop> {
+        let needed = !connection.is_xrc && queue.shared.srq_num.load(Relaxed) != 0;
+        needed.then(|| self.lock(queue)).transpose()
     }
 
     /// Explains what the responder refused.

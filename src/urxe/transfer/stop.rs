@@ -3,9 +3,13 @@
 
 use super::Operation;
 use crate::abi::*;
+use crate::sys::errno::Errno;
 use crate::urxe::explain;
+#[cfg(doc)]
+use crate::urxe::host::agent;
 use crate::urxe::host::{self, Peer};
 use crate::urxe::pair::{Attempt, Done, Outcome};
+use crate::urxe::shared::{PATIENCE, Patience};
 
 /// `ibv_wc::vendor_err` of the completions of this device: which check failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,11 +66,27 @@ pub(crate) enum Stop {
     NoReceive { timer: u32 },
     /// The responder does not answer: it is not there, not connected, in another state.
     Silence,
+    /// The process of the responder lives, and its QP is in order as far as can be seen, but it, or
+    /// another peer of it, is not done with something: nothing has happened so far.
+    Busy,
+    /// The process of the responder lives, has begun with the request and does not get done with it:
+    /// it cannot be tried again.
+    Lost,
 }
 
 impl Stop {
     pub(super) fn local(status: ibv_wc_status, reason: Reason) -> Stop {
         Stop::Local(status, reason)
+    }
+
+    /// What the server of the responder has not done; see [`agent::on_word`].
+    pub(super) fn of_server(errno: Errno) -> Stop {
+        match errno {
+            Errno::ETIMEDOUT => Stop::Busy,
+            Errno::EIO => Stop::Lost,
+            // Gone, or out of reach.
+            _ => Stop::Silence,
+        }
     }
 
     pub(super) fn remote(status: ibv_wc_status, reason: Reason) -> Stop {
@@ -89,10 +109,14 @@ pub(super) fn outcome(operation: &Operation<'_>, stop: Stop, attempt: &mut Attem
             }
             failure(status, reason)
         }
+        Stop::Busy if operation.peer.is_none_or(Peer::is_alive_now) => {
+            busy(operation, reliable, attempt, host::now())
+        }
         _ if !reliable => Outcome::Done(Done::success(operation.byte_len())),
         Stop::Remote(status, reason) => failure(status, reason),
         Stop::NoReceive { timer } => no_receive(operation, timer, attempt, host::now()),
-        Stop::Silence => silence(operation, attempt, host::now()),
+        Stop::Silence | Stop::Busy => silence(operation, attempt, host::now()),
+        Stop::Lost => failure(IBV_WC_RETRY_EXC_ERR, Reason::NoAnswer),
     }
 }
 
@@ -103,7 +127,7 @@ fn failure(status: ibv_wc_status, reason: Reason) -> Outcome {
 /// No receive: again after the time that the responder wants, `rnr_retry` times.
 fn no_receive(operation: &Operation<'_>, timer: u32, attempt: &mut Attempt, now: u64) -> Outcome {
     // The peer was there, so its silence before does not count.
-    attempt.since = 0;
+    (attempt.since, attempt.waiting) = (0, Patience::default());
     if now < attempt.until {
         // Tried before the time was over, as a receive may have been posted; that is free.
         return Outcome::Wait { until: attempt.until };
@@ -129,17 +153,46 @@ fn no_receive(operation: &Operation<'_>, timer: u32, attempt: &mut Attempt, now:
     Outcome::Wait { until: attempt.until }
 }
 
+/// How often a request is tried, and how long that takes in all; for ever without a time-out.
+fn time_outs(attr: &ibv_qp_attr) -> (u64, u64) {
+    let tries = u64::from(attr.retry_cnt).saturating_add(1);
+    match attr.timeout & 0x1f {
+        0 => (tries, u64::MAX),
+        // 4.096 microseconds times a power of two.
+        timeout => (tries, (4096_u64 << timeout).saturating_mul(tries)),
+    }
+}
+
+/// The peer is there: an adapter would answer, however little time its process gets. So the request
+/// waits longer than the time-outs, but not for ever, as the process may have been stopped.
+fn busy(operation: &Operation<'_>, reliable: bool, attempt: &mut Attempt, now: u64) -> Outcome {
+    attempt.since = 0;
+    let most = if reliable { time_outs(operation.attr).1.max(PATIENCE) } else { PATIENCE };
+    if !attempt.waiting.is_over(most) {
+        attempt.until = now.saturating_add(LOOK_AGAIN);
+        return Outcome::Wait { until: attempt.until };
+    }
+    explain!(
+        "urxe: QP {:#x}, wr_id {:#x}: the process in slot {} lives, but has not got done with \
+         something for {} s: it may be stopped",
+        operation.qp.number,
+        operation.wqe.wr_id,
+        operation.peer.map_or(0, Peer::slot),
+        most / 1_000_000_000,
+    );
+    if reliable {
+        failure(IBV_WC_RETRY_EXC_ERR, Reason::NoAnswer)
+    } else {
+        Outcome::Done(Done::success(operation.byte_len()))
+    }
+}
+
 /// No answer: until the time of `retry_cnt` and one tries is over.
 fn silence(operation: &Operation<'_>, attempt: &mut Attempt, now: u64) -> Outcome {
     if attempt.since == 0 {
         attempt.since = now.max(1);
     }
-    let tries = u64::from(operation.attr.retry_cnt).saturating_add(1);
-    let patience = match operation.attr.timeout & 0x1f {
-        0 => u64::MAX,
-        // 4.096 microseconds times a power of two.
-        timeout => (4096_u64 << timeout).saturating_mul(tries),
-    };
+    let (tries, patience) = time_outs(operation.attr);
     let end = attempt.since.saturating_add(patience);
     if now >= end {
         explain!(

@@ -12,7 +12,7 @@ use crate::sync;
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::urxe::device::{Context, events};
 use crate::urxe::host::{Host, processes};
-use crate::urxe::shared::{CqShared, Cqe};
+use crate::urxe::shared::{CqShared, Cqe, PATIENCE};
 
 const RING: &str = "urxe/completion/ring.rs";
 
@@ -60,7 +60,7 @@ impl Handle {
     /// Adds a completion with a number.
     fn add(&self, me: &Host, owner: &Host, number: u32) -> Added {
         let entry = Entry { wr_id: u64::from(number), byte_len: number, ..Entry::default() };
-        add(me, owner.own(), self.cq().record(), &entry)
+        add(me, owner.own(), self.cq().record(), &entry, PATIENCE)
     }
 
     /// The number of the next completion.

@@ -8,7 +8,7 @@ use crate::mutation::{relax, skip};
 use crate::runner::Model;
 use crate::sync::atomic::AtomicU32;
 use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
-use crate::urxe::shared::TakenOver;
+use crate::urxe::shared::{PATIENCE, TakenOver};
 
 const FILE: &str = "urxe/host/mailbox.rs";
 
@@ -50,15 +50,15 @@ fn server(host: &'static Host, jobs: u32) {
 /// Has a job done; what the word was before. As `agent::on_word`.
 fn ask(host: &'static Host, me: &'static Host, job: u32) -> u64 {
     let mailbox = &boxes(host)[0];
-    let (_guard, taken_over) = mailbox.lock.lock(me.holder(), |holder| me.is_dead(holder));
+    let (_guard, taken_over) = me.lock(&mailbox.lock, PATIENCE).unwrap();
     if taken_over == TakenOver::FromTheDead && !mailbox.withdraw() {
-        mailbox.answer(|| true).unwrap();
+        mailbox.answer(PATIENCE, || true).unwrap();
     }
     mailbox.job.store(job, Relaxed);
     mailbox.operands[0].store(u64::from(job), Relaxed);
     mailbox.post();
     mailbox::ring(host.header().unwrap());
-    mailbox.answer(|| true).unwrap()
+    mailbox.answer(PATIENCE, || true).unwrap()
 }
 
 pub(crate) static JOBS: Model = Model {

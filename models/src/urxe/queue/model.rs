@@ -14,7 +14,7 @@ use crate::urxe::completion::model::Handle;
 use crate::urxe::completion::{self, Entry};
 use crate::urxe::host::{Host, agent, processes};
 use crate::urxe::origin::Origin;
-use crate::urxe::shared::{Guard, Lock, QpShared, TakenOver};
+use crate::urxe::shared::{Guard, Lock, PATIENCE, QpShared, TakenOver};
 
 const RING: &str = "urxe/queue/ring.rs";
 const OWNER: &str = "urxe/queue/owner.rs";
@@ -64,7 +64,7 @@ impl Receives {
 
     /// Takes the lock as a requester does.
     fn enter(&self, me: &'static Host) -> (Guard<'static>, TakenOver) {
-        self.lock().lock(me.holder(), |holder| me.is_dead(holder))
+        me.lock(self.lock(), PATIENCE).unwrap()
     }
 
     /// The number of the first receive, which stays.
@@ -79,7 +79,7 @@ impl Receives {
         let (_guard, _) = self.enter(me);
         let queue = self.queue();
         if queue.is_torn() {
-            completion::restore(me, self.owner.own(), &queue);
+            completion::restore(me, self.owner.own(), &queue, PATIENCE).unwrap();
         }
         let receive = queue.first()?;
         let entry = Entry {
@@ -88,7 +88,7 @@ impl Receives {
             origin: Origin::receive(queue.offset, queue.generation(), receive.slot),
             ..Entry::default()
         };
-        completion::receive(me, self.owner.own(), &queue, cq.record(), &entry);
+        completion::receive(me, self.owner.own(), &queue, cq.record(), &entry, PATIENCE);
         Some(receive.wr_id)
     }
 }
@@ -207,7 +207,7 @@ fn growing() {
         let queue = receives.queue();
         polled(owner.memory(), queue.offset, queue.generation(), slot);
     });
-    receives.own.resize(3, || Some(receives.enter(owner).0)).unwrap();
+    receives.own.resize(3, || Ok(receives.enter(owner).0)).unwrap();
     poller.join().unwrap();
     assert_eq!(receives.first(), Some(1));
     let mut found: Vec<u32> = core::iter::from_fn(|| queue.pop_free()).collect();

@@ -9,7 +9,7 @@ use crate::runner::Model;
 use crate::sync;
 use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::urxe::host::{Host, processes};
-use crate::urxe::shared::QpShared;
+use crate::urxe::shared::{PATIENCE, QpShared};
 
 const KEYS: &str = "urxe/region/keys.rs";
 const CHECK: &str = "urxe/region/check.rs";
@@ -122,11 +122,11 @@ fn withdrawal() {
     let [owner, peer] = processes();
     let key = region(owner);
     let requester = thread::spawn(move || {
-        let _guard = qp(owner).lock.lock(peer.holder(), |_| false);
+        let _guard = qp(owner).lock.lock(peer.holder(), PATIENCE, |_| false).unwrap();
         use_bytes(owner, key, 5);
     });
     keys::withdraw(owner, key);
-    qp(owner).lock.pass(owner.holder(), |_| false);
+    qp(owner).lock.pass(owner.holder(), PATIENCE, |_| false).unwrap();
     assert_eq!(bytes(owner).load(Relaxed), 0, "it is used after it was deregistered");
     requester.join().unwrap();
     keys::give_back(owner, key);

@@ -2,7 +2,7 @@ use core::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::urxe::completion::entry::empty_cqe;
-use crate::urxe::shared::Holder;
+use crate::urxe::shared::{Holder, PATIENCE};
 
 /// A queue in ordinary memory.
 struct Queue {
@@ -238,7 +238,7 @@ fn adding_and_taking_at_once() {
                     let id = thread << 32 | number;
                     let entry = Entry { wr_id: id, src_qp: number as u32, ..Entry::default() };
                     loop {
-                        let (_guard, _) = lock.lock(me, |_| false);
+                        let (_guard, _) = lock.lock(me, PATIENCE, |_| false).unwrap();
                         let ring = queue.ring();
                         let waiting =
                             queue.shared.tail.load(Relaxed) - queue.shared.head.0.load(Acquire);
@@ -260,7 +260,7 @@ fn adding_and_taking_at_once() {
         let (ring, mut head, mut next, mut seen) = (queue.ring(), 0, [0, 0], 0);
         while head < 2 * EACH {
             {
-                let (_guard, _) = lock.lock(Holder::new(1, 3), |_| false);
+                let (_guard, _) = lock.lock(Holder::new(1, 3), PATIENCE, |_| false).unwrap();
                 queue.shared.arm(false);
             }
             let before = head;

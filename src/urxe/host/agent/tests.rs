@@ -1,6 +1,7 @@
 use super::super::testing::{Child, Scratch};
 use super::*;
 use crate::sys::tests::keep;
+use crate::urxe::shared::IN_A_HURRY;
 use std::sync::atomic::AtomicU64 as Count;
 
 fn piece(address: *mut u8, length: usize) -> iovec {
@@ -31,12 +32,15 @@ fn words_of_another_process() {
     });
     let host = scratch.host();
     let peer = host.peer(slot).unwrap();
-    let word = |index: u64, word| on_word(host, &peer, address + index * 8, word);
+    let word = |index: u64, word| on_word(host, &peer, address + index * 8, word, PATIENCE);
     assert_eq!(word(0, Word::CompareSwap { compare: 6, swap: 7 }), Ok(5));
     assert_eq!(word(0, Word::CompareSwap { compare: 5, swap: 10 }), Ok(5));
     assert_eq!(word(0, Word::FetchAdd { add: 5 }), Ok(10));
-    assert_eq!(on_word(host, &peer, address + 4, Word::FetchAdd { add: 1 }), Err(Errno::EINVAL));
-    assert_eq!(on_word(host, &peer, 4096, Word::FetchAdd { add: 1 }), Err(Errno::EFAULT));
+    assert_eq!(
+        on_word(host, &peer, address + 4, Word::FetchAdd { add: 1 }, PATIENCE),
+        Err(Errno::EINVAL)
+    );
+    assert_eq!(on_word(host, &peer, 4096, Word::FetchAdd { add: 1 }, PATIENCE), Err(Errno::EFAULT));
     // Several at a time, from more threads than there are mailboxes.
     std::thread::scope(|scope| {
         for _ in 0..10 {
@@ -87,13 +91,13 @@ fn bytes_by_the_server() {
     let hole = [piece(core::ptr::without_provenance_mut(4096), 9)];
     // SAFETY: the buffers of both.
     unsafe {
-        copy_by_server(host, &peer, Direction::Read, &whole, &cut).unwrap();
+        copy_by_server(host, &peer, Direction::Read, &whole, &cut, PATIENCE).unwrap();
         assert!(here.iter().all(|&byte| byte == 1));
         let fault = Err(Errno::EFAULT);
-        assert_eq!(copy_by_server(host, &peer, Direction::Read, &whole, &hole), fault);
-        assert_eq!(copy_by_server(host, &peer, Direction::Write, &hole, &cut), fault);
+        assert_eq!(copy_by_server(host, &peer, Direction::Read, &whole, &hole, PATIENCE), fault);
+        assert_eq!(copy_by_server(host, &peer, Direction::Write, &hole, &cut, PATIENCE), fault);
         let own = [piece(base, length)];
-        copy_by_server(host, &peer, Direction::Write, &own, &cut).unwrap();
+        copy_by_server(host, &peer, Direction::Write, &own, &cut, PATIENCE).unwrap();
     }
     child.join();
 }
@@ -112,14 +116,14 @@ fn without_a_server() {
     });
     let host = scratch.host();
     let peer = host.peer(slot).unwrap();
-    let add = on_word(host, &peer, address, Word::FetchAdd { add: 3 });
+    let add = on_word(host, &peer, address, Word::FetchAdd { add: 3 }, PATIENCE);
     assert_eq!(add, Err(Errno::EPERM));
     let none: &[iovec] = &[];
     // SAFETY: nothing is copied.
-    let copied = unsafe { copy_by_server(host, &peer, Direction::Write, none, none) };
+    let copied = unsafe { copy_by_server(host, &peer, Direction::Write, none, none, PATIENCE) };
     assert_eq!(copied, Err(Errno::EPERM));
     peer.header().unwrap().access.store(access::FREE, Relaxed);
-    assert_eq!(on_word(host, &peer, address, Word::Store { value: 3 }), Ok(0));
+    assert_eq!(on_word(host, &peer, address, Word::Store { value: 3 }, PATIENCE), Ok(0));
     child.join();
 }
 
@@ -137,7 +141,7 @@ fn a_server_that_dies_and_a_peer_that_dies() {
     let (mut asker, _) = Child::start_and_say(|say| {
         let host = scratch.host();
         let peer = host.peer(slot).unwrap();
-        let claimed = claim(host, &peer).unwrap();
+        let claimed = claim(host, &peer, PATIENCE).unwrap();
         claimed.mailbox.job.store(FETCH_ADD, Relaxed);
         claimed.mailbox.count.store(0, Relaxed);
         say(1);
@@ -151,12 +155,12 @@ fn a_server_that_dies_and_a_peer_that_dies() {
     let offset = peer.header().unwrap().mailboxes.load(Relaxed);
     let boxes: &[Mailbox] = peer.memory().slice(offset, MAILBOXES).unwrap();
     assert!(boxes[0].lock.try_lock(host.holder()).is_none());
-    drop(wait_for(host, &peer, &boxes[0]).unwrap());
+    drop(wait_for(host, &peer, &boxes[0], PATIENCE).unwrap());
     assert!(boxes[0].lock.try_lock(host.holder()).is_some());
-    assert_eq!(on_word(host, &peer, address, Word::FetchAdd { add: 4 }), Ok(0));
-    assert_eq!(on_word(host, &peer, address, Word::FetchAdd { add: 4 }), Ok(4));
+    assert_eq!(on_word(host, &peer, address, Word::FetchAdd { add: 4 }, PATIENCE), Ok(0));
+    assert_eq!(on_word(host, &peer, address, Word::FetchAdd { add: 4 }, PATIENCE), Ok(4));
     server.kill();
-    let gone = on_word(host, &peer, address, Word::FetchAdd { add: 4 });
+    let gone = on_word(host, &peer, address, Word::FetchAdd { add: 4 }, PATIENCE);
     assert_eq!(gone, Err(Errno(libc::ESRCH)));
 }
 
@@ -195,4 +199,44 @@ fn the_pusher_comes_in_time_and_goes() {
     let calls = CALLS.load(SeqCst);
     push_at(host, now(), push).unwrap();
     waited(calls + 1);
+}
+
+#[test]
+fn a_server_that_is_stopped_is_waited_for_and_what_it_has_begun_is_not_begun_anew() {
+    let scratch = Scratch::new();
+    let words = words();
+    let address = words.as_ptr().addr() as u64;
+    let (mut server, slot) = Child::start_and_say(|say| {
+        let host = scratch.host();
+        serve(host).unwrap();
+        say(host.slot());
+        std::thread::sleep(Duration::from_secs(60));
+    });
+    let host = scratch.host();
+    let peer = host.peer(slot).unwrap();
+    let add = |patience| on_word(host, &peer, address, Word::FetchAdd { add: 1 }, patience);
+    assert_eq!(add(PATIENCE), Ok(0));
+    server.stop();
+    assert_eq!(add(20_000_000), Err(Errno::ETIMEDOUT));
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| add(PATIENCE));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!waiter.is_finished());
+        server.go_on();
+        assert_eq!(waiter.join().unwrap(), Ok(1), "the first one was not done");
+    });
+    // Begun, and not done.
+    let offset = peer.header().unwrap().mailboxes.load(Relaxed);
+    let boxes: &[Mailbox] = peer.memory().slice(offset, MAILBOXES).unwrap();
+    let claimed = claim(host, &peer, 0).unwrap();
+    claimed.mailbox.post();
+    assert!(claimed.mailbox.take());
+    IN_A_HURRY.set(true);
+    assert_eq!(claimed.answer(0), Err(Errno::EIO));
+    IN_A_HURRY.set(false);
+    drop(claimed);
+    assert!(boxes.iter().all(|mailbox| mailbox.lock.try_lock(host.holder()).is_some()));
+    // Others take others.
+    assert_eq!(add(PATIENCE), Ok(2));
+    server.kill();
 }

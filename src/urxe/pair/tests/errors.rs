@@ -4,6 +4,7 @@ use core::ptr;
 
 use super::*;
 use crate::urxe::queue::{create_srq, destroy_srq, post_srq_recv};
+use crate::urxe::shared::IN_A_HURRY;
 use crate::verbs::cq::{ibv_create_cq, ibv_destroy_cq};
 
 const FLUSHED: ibv_wc_status = IBV_WC_WR_FLUSH_ERR;
@@ -114,7 +115,7 @@ fn a_peer_can_put_a_qp_into_error() {
     qp.send_ids([1]).unwrap();
     for _ in 0..2 {
         let this = qp.qp();
-        let (_guard, _) = this.lock_record();
+        let (_guard, _) = this.lock_record().unwrap();
         enter_error(this.host, this.own(), this.shared, Some(IBV_EVENT_QP_ACCESS_ERR));
     }
     assert_eq!(bench.events(), [IBV_EVENT_QP_ACCESS_ERR]);
@@ -170,4 +171,41 @@ fn a_full_completion_queue_ends_the_qp() {
         drop(qp);
         assert_eq!(ibv_destroy_cq(cq), 0);
     }
+}
+
+#[test]
+fn a_qp_that_a_live_process_keeps_is_given_up_and_not_taken_away() {
+    let bench = Bench::new();
+    let _executing = Executing::new(|_, _, now| Outcome::Wait { until: now + HOUR });
+    let qp = bench.qp(IBV_QPT_RC, IBV_QPS_RTS);
+    let (record, shared) = (qp.qp().record, qp.qp().shared);
+    let holder = qp.qp().host.holder();
+    IN_A_HURRY.set(true);
+    let guard = shared.lock.try_lock(holder).unwrap();
+    assert_eq!(qp.set_state(IBV_QPS_ERR), libc::EIO);
+    assert_eq!(qp.query().0.qp_state, IBV_QPS_RTS);
+    drop(guard);
+    assert_eq!(qp.set_state(IBV_QPS_ERR), 0);
+    assert_eq!(qp.query().0.qp_state, IBV_QPS_ERR);
+    core::mem::forget(shared.lock.try_lock(holder).unwrap());
+    // It goes, and what the other goes on to write to is nobody else's.
+    drop(qp);
+    let other = bench.qp(IBV_QPT_RC, IBV_QPS_RTS);
+    assert_ne!(other.qp().record, record);
+    IN_A_HURRY.set(false);
+}
+
+#[test]
+fn a_request_that_fails_at_a_qp_which_is_kept_says_so() {
+    let bench = Bench::new();
+    let _executing =
+        Executing::new(|_, _, _| Outcome::Done(Done::failure(IBV_WC_REM_ACCESS_ERR, 0)));
+    let qp = bench.qp(IBV_QPT_RC, IBV_QPS_RTS);
+    IN_A_HURRY.set(true);
+    let guard = qp.qp().shared.lock.try_lock(qp.qp().host.holder()).unwrap();
+    qp.send_ids([1, 2]).unwrap();
+    assert_eq!(bench.events(), [IBV_EVENT_QP_FATAL]);
+    assert_eq!(bench.statuses(), [(1, IBV_WC_REM_ACCESS_ERR), (2, FLUSHED)]);
+    drop(guard);
+    IN_A_HURRY.set(false);
 }

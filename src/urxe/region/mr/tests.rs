@@ -295,7 +295,7 @@ fn deregistration_waits_for_requests_that_are_under_way() {
     let moved = AtomicBool::new(false);
     let address = mr.expose_provenance();
     std::thread::scope(|scope| {
-        let (guard, _) = qp.lock.lock(host.holder(), |_| false);
+        let guard = qp.lock.try_lock(host.holder()).unwrap();
         assert!(look(rkey, &wanted).is_ok());
         let deregistering = scope.spawn(|| {
             dereg(ptr::with_exposed_provenance_mut(address));
@@ -388,4 +388,30 @@ fn a_region_is_imported_by_its_handle_and_pd() {
         free_pd(pd);
         free_pd(other);
     }
+}
+
+#[test]
+fn a_request_that_does_not_end_keeps_a_region_from_being_freed() {
+    use crate::urxe::host::{Kind, Table};
+    use crate::urxe::shared::IN_A_HURRY;
+    let host = host::host().unwrap();
+    let (pd, pages) = (pd(), writable());
+    let mr = reg(pd, pages.0, 4096, REMOTE).unwrap();
+    let (rkey, start) = (key(mr), pages.0.addr() as u64);
+    let record = host.new_record::<QpShared>(Kind::Qp).unwrap();
+    let index = host.table_insert(Table::Qp, record).unwrap();
+    let qp: &QpShared = host.memory().at(record).unwrap();
+    let guard = qp.lock.try_lock(host.holder()).unwrap();
+    IN_A_HURRY.set(true);
+    // SAFETY: a live region.
+    assert_eq!(unsafe { dereg_mr(mr.cast()) }, libc::EIO);
+    IN_A_HURRY.set(false);
+    // No new request finds it.
+    assert!(look(rkey, &wanted(pd, IBV_ACCESS_REMOTE_WRITE, start, 8)).is_err());
+    drop(guard);
+    dereg(mr);
+    host.table_remove(Table::Qp, index);
+    host.free_record(Kind::Qp, record);
+    // SAFETY: nothing is left in it.
+    unsafe { free_pd(pd) };
 }

@@ -20,9 +20,9 @@ mod send;
 use core::mem;
 use std::sync::Arc;
 
-use super::Route;
 use super::bytes::List;
 use super::responder::{Responder, connected};
+use super::{PATIENCE, Route};
 use crate::abi::*;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::sync::atomic::fence;
@@ -209,10 +209,10 @@ impl Fast {
         }
         let peer = Arc::clone(route.peer(host, number)?);
         let (responder, _guard) = if is_connected {
-            connected(host, qp, attr, &peer).ok()?
+            connected(host, qp, attr, &peer, PATIENCE).ok()?
         } else {
             let responder = Responder::find(host, &peer, number).ok()?;
-            (responder, responder.lock(IBV_QPT_UD).ok()?)
+            (responder, responder.lock(IBV_QPT_UD, PATIENCE).ok()?)
         };
         let device: *const DeviceShared = responder.device()?;
         let far: *const QpShared = responder.shared;

@@ -12,6 +12,7 @@ use crate::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::ptr;
 use core::slice;
 
+use super::super::PATIENCE;
 use super::super::bytes::List;
 use super::super::message::no_room;
 use super::super::responder::Responder;
@@ -123,7 +124,7 @@ impl Fast {
         let mut entry = message.entry(qp, this, length);
         (entry.origin, entry.payload) = (queue.next_origin(), payload);
         entry.wr_id_is_there = true;
-        this.complete(qp, peer, &queue, message, &entry);
+        this.complete(qp, peer, &queue, message, &entry)?;
         Some(length)
     }
 
@@ -155,9 +156,12 @@ impl Fast {
             return None;
         }
         bytes += length;
-        let responder = Responder { host, peer, shared: this.far, number: this.number };
         let queue = Queue::at(peer.memory(), this.queue)?;
-        let _queue_guard = responder.lock_queue(&queue);
+        let is_shared = queue.shared.srq_num.load(Relaxed) != 0;
+        let locked = is_shared.then(|| queue.shared.lock.try_lock(host.holder()));
+        if matches!(locked, Some(None)) {
+            return None;
+        }
         if queue.is_torn() {
             return None;
         }
@@ -183,7 +187,7 @@ impl Fast {
             entry.wc_flags |= front.flags;
             entry.sl = front.sl;
         }
-        this.complete(qp, peer, &queue, message, &entry);
+        this.complete(qp, peer, &queue, message, &entry)?;
         if !this.in_order && queue.passed_limit() {
             let handle = queue.shared.user_handle.load(Relaxed);
             let number = queue.shared.events.load(Relaxed);
@@ -195,7 +199,8 @@ impl Fast {
 }
 
 impl Link {
-    /// Takes the receive out of the queue and adds its completion.
+    /// Takes the receive out of the queue and adds its completion; `None` if somebody keeps the
+    /// completion queue: nothing has happened then.
     #[inline(always)]
     fn complete(
         &self,
@@ -204,8 +209,11 @@ impl Link {
         queue: &Queue<'_>,
         message: &Message<'_>,
         entry: &Entry<'_>,
-    ) {
-        let added = completion::receive(qp.host, peer, queue, self.cq, entry);
+    ) -> Option<()> {
+        let added = completion::receive(qp.host, peer, queue, self.cq, entry, PATIENCE);
+        if added == Added::Busy {
+            return None;
+        }
         let msn = &self.far.msn;
         msn.store(msn.load(Relaxed).wrapping_add(1), Relaxed);
         if added != Added::Done {
@@ -213,6 +221,7 @@ impl Link {
             let receive = queue.last_taken().map_or(0, |receive| receive.wr_id);
             no_room(&Responder { host, peer, shared, number }, qp, message.wr_id, receive);
         }
+        Some(())
     }
 }
 
