@@ -7,11 +7,11 @@ use crate::abi::export::export;
 use crate::abi::*;
 use crate::compat::{Wrapper, device, free_if_done, post};
 use crate::sys::errno::{Result, ReturnPointer, from_null, keep_errno};
-use crate::sys::mutex::Mutex;
+use crate::sys::fork_mutex::{ForkMutex, Rank};
 use crate::verbs;
 
 /// The addresses of the open contexts of this interface, for [`real_context`].
-static OPEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static OPEN: ForkMutex<Vec<usize>> = ForkMutex::new(Rank::OldContexts, Vec::new());
 /// How many there are: none in all but very old programs, which need no lock then.
 static OPEN_COUNT: AtomicUsize = AtomicUsize::new(0);
 

@@ -20,6 +20,8 @@ use crate::fork::ranges::{Advice, Ranges, Span};
 use crate::log::warning;
 use crate::sys::env;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber};
+#[cfg(not(test))]
+use crate::sys::fork_mutex::{Rank, keep_free};
 use crate::sys::heap;
 use crate::sys::mutex::{Mutex, MutexGuard};
 
@@ -262,6 +264,7 @@ fn fork() -> &'static Fork {
         madvise,
         page_size_at: smaps::page_size_at,
     });
+    keep_free(Rank::Ranges, &FORK.ranges);
     &FORK
 }
 

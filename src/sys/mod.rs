@@ -4,6 +4,7 @@ pub(crate) mod env;
 pub(crate) mod errno;
 pub(crate) mod fd;
 pub(crate) mod file;
+pub(crate) mod fork_mutex;
 pub(crate) mod futex;
 pub(crate) mod heap;
 pub(crate) mod mutex;

@@ -35,6 +35,11 @@ impl<T> Mutex<T> {
         }
     }
 
+    /// The mutex of the C library.
+    pub(super) fn raw(&self) -> *mut libc::pthread_mutex_t {
+        self.raw.get()
+    }
+
     /// Waits for the lock. A thread that has it already waits for ever.
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         // SAFETY: an initialized mutex; locking one of this kind cannot fail.

@@ -3,6 +3,7 @@
 #[path = "../../../src/sys/errno.rs"]
 pub(crate) mod errno;
 
+pub(crate) mod fork_mutex;
 pub(crate) mod futex;
 #[path = "../../../src/sys/heap.rs"]
 pub(crate) mod heap;

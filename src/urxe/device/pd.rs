@@ -7,8 +7,8 @@ use core::ptr::{self, NonNull};
 use crate::abi::*;
 use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
+use crate::sys::fork_mutex::{ForkMutex, Rank};
 use crate::sys::heap;
-use crate::sys::mutex::Mutex;
 use crate::uapi::RDMA_DRIVER_UNKNOWN;
 use crate::urxe::explain;
 use crate::urxe::sorted::Sorted;
@@ -65,7 +65,7 @@ const USE_DEFAULT: usize = usize::MAX;
 /// Numbers that were given to protection domains.
 static NUMBERS: AtomicU32 = AtomicU32::new(1);
 /// Numbers of the protection domains that there are.
-static LIVE: Mutex<Sorted<u32, ()>> = Mutex::new(Sorted::new());
+static LIVE: ForkMutex<Sorted<u32, ()>> = ForkMutex::new(Rank::Domains, Sorted::new());
 
 impl Pd {
     fn new(context: *mut ibv_context, number: u32) -> Pd {

@@ -11,8 +11,8 @@ use super::mr::{Keeps, Memory, Mr, Users};
 use crate::abi::*;
 use crate::in_use::InUse;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber, ReturnPointer};
+use crate::sys::fork_mutex::{ForkMutex, Rank};
 use crate::sys::heap;
-use crate::sys::mutex::Mutex;
 use crate::sys::page;
 use crate::urxe::explain;
 use crate::urxe::host;
@@ -23,7 +23,7 @@ use crate::urxe::shared::KeyMemory;
 const UNIT: u64 = 4;
 
 /// Bytes that are allocated, and the epoch of the slot to which they belong.
-static ALLOCATED: Mutex<(u64, u64)> = Mutex::new((0, 0));
+static ALLOCATED: ForkMutex<(u64, u64)> = ForkMutex::new(Rank::DeviceMemory, (0, 0));
 
 /// Device memory.
 #[repr(C)]

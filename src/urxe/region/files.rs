@@ -4,13 +4,14 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, Weak};
 
 use crate::sys::errno::{Result, from_minus_one};
-use crate::sys::mutex::Mutex;
+use crate::sys::fork_mutex::{ForkMutex, Rank};
 use crate::urxe::host::Host;
 use crate::urxe::host::shared_file::{self, SharedFile};
 use crate::urxe::sorted::Sorted;
 
 /// The files, by their first address.
-static FILES: Mutex<Sorted<usize, Weak<DeviceFile>>> = Mutex::new(Sorted::new());
+static FILES: ForkMutex<Sorted<usize, Weak<DeviceFile>>> =
+    ForkMutex::new(Rank::Files, Sorted::new());
 
 /// A file with memory of the device. Regions in it keep it.
 pub(super) struct DeviceFile {

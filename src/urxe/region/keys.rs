@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use super::check::{Content, entry};
 use crate::sys::errno::{Errno, Result};
-use crate::sys::mutex::Mutex;
+use crate::sys::fork_mutex::{ForkMutex, Rank};
 use crate::urxe::explain;
 use crate::urxe::host::Host;
 use crate::urxe::shared::{KEYS, KeyEntry};
@@ -21,7 +21,7 @@ const STEP: u32 = 1024;
 const REST: usize = 256;
 
 /// Who has which entry.
-static TABLE: Mutex<Table> = Mutex::new(Table::new());
+static TABLE: ForkMutex<Table> = ForkMutex::new(Rank::Keys, Table::new());
 
 struct Table {
     /// The slot that it speaks of.

@@ -11,7 +11,7 @@ use crate::sync::{self, hint, looks, thread};
 use core::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use crate::sys::mutex::Mutex;
+use crate::sys::fork_mutex::{ForkMutex, Rank};
 use crate::urxe::host::Host;
 
 /// On a cache line of its own.
@@ -23,7 +23,7 @@ struct Number {
 }
 
 /// The numbers of all threads that ever used memory and still run.
-static THREADS: Mutex<Vec<Arc<Number>>> = Mutex::new(Vec::new());
+static THREADS: ForkMutex<Vec<Arc<Number>>> = ForkMutex::new(Rank::Threads, Vec::new());
 
 /// The number of a thread, and how often it has entered.
 struct Thread {

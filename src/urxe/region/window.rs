@@ -15,8 +15,8 @@ use super::check::{Content, Denied, entry};
 use super::keys;
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer};
+use crate::sys::fork_mutex::{ForkMutex, Rank};
 use crate::sys::heap;
-use crate::sys::mutex::Mutex;
 use crate::urxe::device::Pd;
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host, Memory};
@@ -30,7 +30,7 @@ const RIGHTS: u32 = IBV_ACCESS_REMOTE_WRITE
     | IBV_ACCESS_FLUSH_PERSISTENT;
 
 /// The windows of this process: epoch of the slot, index of the key.
-static WINDOWS: Mutex<Sorted<(u64, u32), ()>> = Mutex::new(Sorted::new());
+static WINDOWS: ForkMutex<Sorted<(u64, u32), ()>> = ForkMutex::new(Rank::Windows, Sorted::new());
 
 /// A window.
 #[repr(C)]

@@ -7,7 +7,7 @@ use core::ffi::c_int;
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber};
-use crate::sys::mutex::Mutex;
+use crate::sys::fork_mutex::{ForkMutex, Rank};
 use crate::urxe::explain;
 use crate::urxe::host::{Host, Peer};
 use crate::urxe::pair::Qp;
@@ -78,7 +78,7 @@ fn entries(peer: &Peer) -> &[Attachment] {
 }
 
 /// Held while the own list changes.
-static CHANGING: Mutex<()> = Mutex::new(());
+static CHANGING: ForkMutex<()> = ForkMutex::new(Rank::Groups, ());
 
 /// Attaches a QP to a group; a second time changes nothing.
 fn attach(host: &Host, number: u32, group: &Group) -> Result<()> {

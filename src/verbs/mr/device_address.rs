@@ -7,12 +7,14 @@ use std::collections::HashMap;
 
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result};
-use crate::sys::mutex::{Mutex, MutexGuard};
+use crate::sys::fork_mutex::{ForkMutex, Rank};
+use crate::sys::mutex::MutexGuard;
 
 /// Device addresses by the address of the region's struct.
 type Addresses = HashMap<usize, u64, BuildHasherDefault<Mix>>;
 
-static ADDRESSES: Mutex<Addresses> = Mutex::new(HashMap::with_hasher(BuildHasherDefault::new()));
+static ADDRESSES: ForkMutex<Addresses> =
+    ForkMutex::new(Rank::Addresses, HashMap::with_hasher(BuildHasherDefault::new()));
 
 /// How many there are: the usual 0 spares the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
