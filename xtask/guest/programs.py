@@ -6,6 +6,9 @@ for each of its processes. Beside them are the row's title in the file "title", 
 "exact" if the output has to be the same to the byte, "fails" if the row does not work with
 upstream's library either, and "chance" if which of its processes reports the failure is a matter of
 chance, so that only the failure as such can be compared.
+
+usage: programs.py [PART]: the rows whose title contains PART. If there is a file /share/titles, only
+those whose title is a line of it.
 """
 
 import os
@@ -17,6 +20,7 @@ import time
 from collections import namedtuple
 
 RESULTS = "/share/results"
+TITLES = "/share/titles"
 ADDRESS = "10.0.0.1"
 TCP_PORT = 18515
 QPERF_PORT = 19765
@@ -25,16 +29,22 @@ QPERF_PORT = 19765
 LIMIT = 90
 GRACE = 10
 
+# What stands in place of an exit status if a server does not get ready for its client.
+DEAF = "never listened"
+
 Row = namedtuple("Row", "title run exact fails chance", defaults=(False, False, False))
 
 LIBRARIES = {"upstream": {}, "ours": {"LD_LIBRARY_PATH": "/share/lib"}}
 
 
-def wait_for(condition, limit=30):
-    """Waits until condition() is true, but no longer than limit seconds."""
+def wait_for(condition, limit=LIMIT):
+    """Waits until condition() is true, but no longer than limit seconds; whether it is."""
     end = time.monotonic() + limit
-    while not condition() and time.monotonic() < end:
+    while not condition():
+        if time.monotonic() >= end:
+            return False
         time.sleep(0.02)
+    return True
 
 
 def tcp_listens(port):
@@ -54,10 +64,22 @@ def cm_listens():
     return "LISTEN" in shown.stdout
 
 
-class Process:
-    """A program with its output in files."""
+def on_one_cpu():
+    """Has the calling process share one CPU with all others that call this."""
+    os.sched_setaffinity(0, {0})
 
-    def __init__(self, folder, name, command, library, terminal=False):
+
+def ahead_on_one_cpu():
+    """The same, and with three times as much of it as a session that has not called this."""
+    on_one_cpu()
+    with open("/proc/self/autogroup", "w", encoding="ascii") as file:
+        file.write("-5")
+
+
+class Process:
+    """A program with its output in files; `prepare` is called in the process that becomes it."""
+
+    def __init__(self, folder, name, command, library, terminal=False, prepare=None):
         self.path = os.path.join(folder, name)
         self.master = None
         self.err = open(self.path + ".err", "wb")
@@ -72,6 +94,7 @@ class Process:
             stdout=self.out,
             stderr=self.err,
             start_new_session=True,
+            preexec_fn=prepare,
         )
 
     def kill(self, number):
@@ -89,6 +112,9 @@ class Process:
             os.close(self.out)
             with open(self.path + ".out", "wb") as file:
                 file.write(drain(self.master))
+        self.note(code)
+
+    def note(self, code):
         with open(self.path + ".code", "w", encoding="ascii") as file:
             file.write(code)
 
@@ -115,13 +141,22 @@ def single(command):
     return run
 
 
-def pair(server, client, listens, stays=False):
-    """A row of a server and a client; a server that `stays` is ended after its client."""
+def pair(server, client, listens, stays=False, together=False):
+    """A row of a server and a client; a server that `stays` is ended after its client.
+
+    With `together` both share one CPU, and the server has more of it: then it is as far as its
+    client everywhere, however busy the machine is.
+    """
+    of_server, of_client = (ahead_on_one_cpu, on_one_cpu) if together else (None, None)
 
     def run(folder, library):
-        first = Process(folder, "server", server, library)
-        wait_for(lambda: listens() or first.process.poll() is not None)
-        Process(folder, "client", client, library).end(LIMIT, "timeout")
+        first = Process(folder, "server", server, library, prepare=of_server)
+        if not wait_for(lambda: listens() or first.process.poll() is not None):
+            first.kill(signal.SIGKILL)
+            first.end(GRACE, "stayed")
+            first.note(DEAF)
+            return
+        Process(folder, "client", client, library, prepare=of_client).end(LIMIT, "timeout")
         if stays:
             first.kill(signal.SIGTERM)
         first.end(GRACE, "stayed")
@@ -183,9 +218,16 @@ def perftest_rows():
 
 
 def connection_manager_rows():
-    """Programs whose two sides find each other through librdmacm."""
+    """Programs whose two sides find each other through librdmacm.
+
+    Those of perftest meet twice: the server listens for the test when both have told each other
+    that they begin. A client that is quicker is refused, and dies of its second try, which uses what
+    the first has freed.
+    """
+    program = "ib_send_lat -R -F -n 50"
+    run = pair(program, f"{program} {ADDRESS}", cm_listens, together=True)
+    yield Row("ib_send_lat by rdma_cm", run)
     for title, server, client in (
-        ("ib_send_lat by rdma_cm", "ib_send_lat -R -F -n 50", f"ib_send_lat -R -F -n 50 {ADDRESS}"),
         ("rping", f"rping -s -a {ADDRESS} -v -C 5", f"rping -c -a {ADDRESS} -v -C 5"),
         ("ucmatose", "ucmatose", f"ucmatose -s {ADDRESS}"),
         ("udaddy", "udaddy", f"udaddy -s {ADDRESS}"),
@@ -218,6 +260,10 @@ def rows():
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     selected = [row for row in rows() if wanted in row.title]
+    if os.path.exists(TITLES):
+        with open(TITLES, encoding="utf-8") as file:
+            titles = file.read().splitlines()
+        selected = [row for row in selected if row.title in titles]
     for number, row in enumerate(selected):
         start = time.monotonic()
         folder = os.path.join(RESULTS, f"{number:03}")
