@@ -184,9 +184,9 @@ static void regions(void)
 		advise(pd, prefetch, 1, 0x7fffff00, 0));
 	REFUSES("advise_mr: a key of another PD", EPERM, "ibv_advise_mr: key # is of another PD",
 		advise(other_pd, prefetch, 1, pageable->lkey, 0));
-	REFUSES("advise_mr: memory that is there", EINVAL,
-		"ibv_advise_mr: key # is not of memory on demand",
-		advise(pd, prefetch, 1, mr->lkey, 0));
+	REFUSES("advise_mr: a null region", EINVAL,
+		"ibv_advise_mr: key # is not of a region of memory",
+		advise(pd, prefetch, 1, null->lkey, 0));
 	REFUSES("advise_mr: to write without access", EPERM,
 		"ibv_advise_mr: key # does not allow to write",
 		advise(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 1, pageable->lkey, 0));
@@ -809,6 +809,7 @@ static void modifying(bool by_lid)
 		.ah_attr = address_of(context, own_gid),
 	};
 	const struct ibv_qp_attr rts = { .qp_state = IBV_QPS_RTS };
+	struct ibv_qp_attr lost = rtr;
 
 	NEED(!to_init(qp, &(struct settings){ 0 }));
 	if (by_lid) {
@@ -854,6 +855,10 @@ static void modifying(bool by_lid)
 	MODIFIES("AV: no global route",
 		 "an address without global route (is_global) on an Ethernet port", qp, rtr,
 		 RTR_MASK, attr.ah_attr.is_global = 0);
+	lost.ah_attr.grh.dgid.raw[15] ^= 1;
+	REFUSES("modify_qp: AV: nobody has the GID", ETIMEDOUT,
+		"ibv_modify_qp: QP #: nobody answers for the destination GID",
+		ibv_modify_qp(qp, &lost, RTR_MASK));
 	NEED(!to_rtr(qp, &self, &(struct settings){ 0 }));
 	MODIFIES("timeout", "QP #: timeout # is out of range", qp, rts, RTS_MASK,
 		 attr.timeout = 32);

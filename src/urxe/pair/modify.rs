@@ -15,7 +15,7 @@ use crate::urxe::explain;
 use crate::urxe::host::agent;
 use crate::urxe::limits::{MAX_MTU, MAX_RD_ATOMIC, PKEYS, PORTS, QP_ACCESS};
 use crate::urxe::shared::{QPS, QpShared, TakenOver};
-use crate::urxe::transfer::{Fast, Route};
+use crate::urxe::transfer::{Fast, Route, somebody_answers};
 
 /// Low 24 bits: QP numbers and PSNs.
 const BITS_24: u32 = 0xff_ffff;
@@ -25,7 +25,8 @@ const BITS_24: u32 = 0xff_ffff;
 /// # Errors
 ///
 /// EINVAL for a move that there is not, attributes that it needs or does not allow, and bad values;
-/// ENODEV in a child process; EIO if a request of a peer that lives is under way and does not end.
+/// ETIMEDOUT for a destination on Ethernet that no process has; ENODEV in a child process; EIO if a
+/// request of a peer that lives is under way and does not end.
 pub(crate) unsafe extern "C" fn modify_qp(
     qp: *mut ibv_qp,
     attr: *mut ibv_qp_attr,
@@ -147,6 +148,12 @@ fn check_values(qp: &Qp, new: &ibv_qp_attr, mask: u32) -> Result<()> {
     }
     if mask & IBV_QP_AV != 0 {
         check_address(qp.objects.context, &new.ah_attr, "ibv_modify_qp")?;
+        // On Ethernet the address of the peer is looked up now, on InfiniBand packets get lost.
+        let is_looked_up = qp.objects.context.port().is_ethernet();
+        if is_looked_up && !somebody_answers(qp.host, &new.ah_attr, new.dest_qp_num) {
+            explain!("ibv_modify_qp: QP {:#x}: nobody answers for the destination GID", qp.number);
+            return Err(Errno::ETIMEDOUT);
+        }
     }
     Ok(())
 }

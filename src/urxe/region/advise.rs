@@ -1,4 +1,4 @@
-//! Advice about memory on demand: faulting it in before it is needed.
+//! Advice about memory: faulting it in before it is needed.
 
 use core::ffi::c_int;
 
@@ -9,15 +9,16 @@ use crate::uapi::*;
 use crate::urxe::device::Pd;
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host};
+use crate::urxe::shared::KeyMemory;
 
-/// `ibv_advise_mr(3)`. The pages are there when it returns, whatever the flags.
+/// `ibv_advise_mr(3)`. The pages are there when it returns, whatever the flags: of any region, since
+/// the device keeps no pages in memory, on demand or not.
 ///
 /// # Errors
 ///
-/// EOPNOTSUPP for unknown advice; EINVAL for unknown flags, and for keys of windows or of memory
-/// that is not on demand; ENOENT for an unknown key; EPERM for one of another PD, or without
-/// local write when prefetching for writing; EFAULT for a range that is not inside of the region, or
-/// where no memory is.
+/// EOPNOTSUPP for unknown advice; EINVAL for unknown flags, and for keys of windows or of null regions;
+/// ENOENT for an unknown key; EPERM for one of another PD, or without local write when prefetching for
+/// writing; EFAULT for a range that is not inside of the region, or where no memory is.
 pub(crate) unsafe extern "C" fn advise_mr(
     pd: *mut ibv_pd,
     advice: ib_uverbs_advise_mr_advice,
@@ -71,8 +72,8 @@ fn check(host: &Host, pd: u32, advice: u32, sge: &ibv_sge) -> Result<(usize, usi
     if content.pd != pd {
         return refuse(Errno::EPERM, "is of another PD");
     }
-    if content.parent != 0 || content.access & IBV_ACCESS_ON_DEMAND == 0 {
-        return refuse(Errno::EINVAL, "is not of memory on demand");
+    if content.parent != 0 || content.memory == KeyMemory::NULL {
+        return refuse(Errno::EINVAL, "is not of a region of memory");
     }
     if advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE && !access::is_writable(content.access) {
         return refuse(Errno::EPERM, "does not allow to write");

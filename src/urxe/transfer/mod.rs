@@ -30,6 +30,7 @@ mod stop;
 
 pub(crate) use fast::{Destination, Fast, Job, Message};
 pub(crate) use multicast::{attach_mcast, detach_mcast, is_attached};
+pub(crate) use responder::somebody_answers;
 pub(crate) use route::Route;
 pub(crate) use stop::Reason;
 

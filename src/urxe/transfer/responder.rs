@@ -12,7 +12,7 @@ use crate::urxe::explain;
 use crate::urxe::host::{Host, Peer, Table};
 use crate::urxe::pair::{Qp, enter_error, error};
 use crate::urxe::queue::Queue;
-use crate::urxe::shared::{DeviceShared, Guard, QPS, QpShared, TakenOver};
+use crate::urxe::shared::{DeviceShared, Guard, Header, QPS, QpShared, TakenOver};
 
 /// The QP of a peer.
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ impl<'a> Responder<'a> {
     /// The addresses of the device of the QP.
     pub(super) fn device(&self) -> Option<&'a DeviceShared> {
         let number = self.shared.device.load(Relaxed) as usize;
-        self.peer.memory().at::<crate::urxe::shared::Header>(0)?.devices.get(number)
+        self.peer.memory().at::<Header>(0)?.devices.get(number)
     }
 
     /// The receive queue; `None` if the QP has none.
@@ -214,6 +214,20 @@ pub(super) fn is_address_of(address: &ibv_ah_attr, device: &DeviceShared) -> boo
     // SAFETY: a GID is 16 bytes in each of its forms.
     let wanted = unsafe { address.grh.dgid.raw };
     [gid(&device.gid0), gid(&device.gid1)].contains(&wanted)
+}
+
+/// Whether an address is one of a device that a process has open: the own devices, those of the
+/// process that has the QP `number`, those of the others. To look at all of them takes time.
+pub(crate) fn somebody_answers(host: &Host, address: &ibv_ah_attr, number: u32) -> bool {
+    let has = |peer: &Peer| {
+        peer.memory().at::<Header>(0).is_some_and(|header| {
+            let count = header.device_count.load(Acquire) as usize;
+            header.devices.iter().take(count).any(|device| is_address_of(address, device))
+        })
+    };
+    has(host.own())
+        || peer_of(host, number).is_ok_and(|peer| has(&peer))
+        || host.all_peers().iter().any(|peer| has(peer))
 }
 
 /// A GID in shared memory.

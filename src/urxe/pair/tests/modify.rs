@@ -3,6 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::*;
+use crate::urxe::device::Context;
 
 #[test]
 fn attributes_are_told_as_they_were_set() {
@@ -188,5 +189,24 @@ fn messages_are_visible_in_order() {
         // SAFETY: the QP is not looked at.
         let answer = unsafe { query_qp_data_in_order(core::ptr::null_mut(), opcode, 0) };
         assert_eq!(answer, caps, "{opcode}");
+    }
+}
+
+#[test]
+fn on_ethernet_somebody_must_have_the_address() {
+    let bench = Bench::new();
+    // SAFETY: a live context.
+    let port = unsafe { Context::of(bench.opened.get()) }.port();
+    for kind in [IBV_QPT_RC, IBV_QPT_UC] {
+        let qp = bench.qp(kind, IBV_QPS_INIT);
+        let (mut attr, mask) = bench.attributes(&qp, IBV_QPS_RTR);
+        // SAFETY: a GID is 16 bytes in each of its forms.
+        let last = unsafe { &mut attr.ah_attr.grh.dgid.raw[15] };
+        *last ^= 1;
+        assert_eq!(qp.modify(&mut attr, mask), libc::ETIMEDOUT);
+        assert_eq!(qp.query().0.qp_state, IBV_QPS_INIT);
+        // The other entry of the own table answers too.
+        attr.ah_attr.grh.dgid = port.gid(1).unwrap().gid;
+        assert_eq!(qp.modify(&mut attr, mask), 0);
     }
 }

@@ -2,7 +2,7 @@ use core::ptr;
 
 use super::*;
 use crate::urxe::region::testing::{free_pd, pd};
-use crate::urxe::region::{dereg_mr, reg_mr};
+use crate::urxe::region::{alloc_null_mr, dereg_mr, reg_mr};
 
 const ON_DEMAND: u32 = IBV_ACCESS_ON_DEMAND | IBV_ACCESS_LOCAL_WRITE;
 const READ: u32 = IBV_ADVISE_MR_ADVICE_PREFETCH;
@@ -77,10 +77,21 @@ fn prefetched_pages_are_there() {
 }
 
 #[test]
+fn pages_of_a_region_that_is_not_on_demand_are_prefetched_too() {
+    let setting = Setting::new(IBV_ACCESS_LOCAL_WRITE, READ_WRITE);
+    assert_eq!(setting.resident(), [true; 4]);
+    // Given back since; the region is as it was.
+    // SAFETY: the mapping is of this test, and holds nothing.
+    assert_eq!(unsafe { libc::madvise(setting.memory, LENGTH, libc::MADV_DONTNEED) }, 0);
+    assert_eq!(setting.resident(), [false; 4]);
+    assert_eq!(setting.advise(READ, 0, &mut [setting.sge(4096, 1)]), 0);
+    assert_eq!(setting.resident(), [false, true, false, false]);
+}
+
+#[test]
 fn refusals_have_their_numbers() {
     let setting = Setting::new(ON_DEMAND, READ_WRITE);
     let other = Setting::new(ON_DEMAND, READ_WRITE);
-    let pinned = Setting::new(IBV_ACCESS_LOCAL_WRITE, READ_WRITE);
     let read_only = Setting::new(IBV_ACCESS_ON_DEMAND, READ_WRITE);
     let good = setting.sge(0, 8);
     assert_eq!(setting.advise(3, 0, &mut [good]), libc::EOPNOTSUPP);
@@ -95,7 +106,13 @@ fn refusals_have_their_numbers() {
     ] {
         assert_eq!(setting.advise(READ, 0, &mut [good, sge]), errno, "{:#x}", sge.lkey);
     }
-    assert_eq!(pinned.advise(READ, 0, &mut [pinned.sge(0, 8)]), libc::EINVAL);
+    // SAFETY: a live PD, and a region that lives as long as it is used.
+    unsafe {
+        let null = alloc_null_mr(setting.pd);
+        let sge = ibv_sge { addr: 0, length: 8, lkey: (*null).lkey };
+        assert_eq!(setting.advise(READ, 0, &mut [sge]), libc::EINVAL);
+        assert_eq!(dereg_mr(null.cast()), 0);
+    }
     assert_eq!(read_only.advise(WRITE, 0, &mut [read_only.sge(0, 8)]), libc::EPERM);
     assert_eq!(read_only.advise(READ, 0, &mut [read_only.sge(0, 8)]), 0);
     let hole = Setting::new(ON_DEMAND, libc::PROT_NONE);
