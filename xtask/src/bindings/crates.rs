@@ -97,6 +97,28 @@ pub(crate) fn tests(library: &Path) -> Result<String> {
     ))
 }
 
+/// Runs the loopback tests of a checkout of the repository of `ibverbs`, all that want a device; how
+/// many there were. It makes its types from the installed headers.
+pub(crate) fn checkout(library: &Path, checkout: &Path) -> Result<String> {
+    let place = Place::new("checkout", library)?;
+    let prefix = place.installed.libdir.parent().unwrap_or(Path::new("/"));
+    let include = prefix.join("include");
+    let cargo =
+        Cmd::new("cargo").args(["test", "--manifest-path"]).arg(checkout.join("Cargo.toml"));
+    let output = place
+        .command(cargo)
+        .args(["-p", "ibverbs", "--test", "loopback", "--", "--include-ignored", "--nocapture"])
+        .env("CARGO_TARGET_DIR", cache::dir()?.join("bindings/checkout"))
+        .env("RDMA_CORE_INCLUDE_DIR", &include)
+        .env("RDMA_CORE_LIB_DIR", &place.installed.libdir)
+        .env("IBVERBS_HEADER_DIR", include.join("infiniband"))
+        .env("IBVERBS_TEST_DEVICE", "urxe0")
+        .timeout(TIMEOUT)
+        .output()?;
+    let skips = output.lines().filter(|line| line.contains("; skipping")).count();
+    Ok(format!("{} loopback tests of {}, {skips} skips", passed(&output, &[])?, checkout.display()))
+}
+
 /// Our workspace of crates that use the published ones.
 fn ours() -> PathBuf {
     paths::checkout().join("abi-tests/bindings/Cargo.toml")

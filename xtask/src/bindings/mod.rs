@@ -15,7 +15,7 @@ use crate::sh::Cmd;
 
 /// What `cargo xtask bindings` can do.
 const USAGE: &str = "\
-usage: cargo xtask bindings devices|crates|wheels [--lib FILE]
+usage: cargo xtask bindings devices|crates|wheels [--lib FILE] [--ibverbs-checkout DIR]
 
   devices   build a program on each of the crates rdma-sys, ibverbs and sideway; list the devices
   crates    run these crates' own tests and examples, and tests of ours with them
@@ -23,25 +23,29 @@ usage: cargo xtask bindings devices|crates|wheels [--lib FILE]
             mooncake-transfer-engine-non-cuda
 
 FILE is the library, otherwise the release build. What cargo and pip fetch and build is kept in the
-cache folder.
+cache folder. With DIR, a checkout of the repository of the crate ibverbs, `crates` runs the loopback
+tests in it instead, as they are: they are in no published version.
 ";
 
 /// Runs the command in `args`.
 pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
-    let release = paths::target().join("release/libibverbs.so");
-    let (command, library) = match args {
-        [command] => (command, release),
-        [command, option, file] if option == "--lib" => (command, PathBuf::from(file)),
-        _ => return Err(Error::new(USAGE)),
-    };
-    let (needs, run): (_, fn(&Path) -> Result<String>) = match command.as_str() {
-        "devices" => (crates::PACKAGES, crates::devices),
-        "crates" => (crates::PACKAGES, crates::tests),
-        "wheels" => (wheels::PACKAGES, wheels::check),
+    let (mut library, mut checkout) = (paths::target().join("release/libibverbs.so"), None);
+    let [command, options @ ..] = args else { return Err(Error::new(USAGE)) };
+    for option in options.chunks(2) {
+        match option {
+            [name, file] if name == "--lib" => library = PathBuf::from(file),
+            [name, folder] if name == "--ibverbs-checkout" => checkout = Some(Path::new(folder)),
+            _ => return Err(Error::new(USAGE)),
+        }
+    }
+    let (needs, run): (_, fn(&Path) -> Result<String>) = match (command.as_str(), checkout) {
+        ("devices", None) => (crates::PACKAGES, crates::devices),
+        ("crates", _) => (crates::PACKAGES, crates::tests),
+        ("wheels", None) => (wheels::PACKAGES, wheels::check),
         _ => return Err(Error::new(USAGE)),
     };
     packages::ensure(needs)?;
-    println!("{}", run(&library)?);
+    println!("{}", checkout.map_or_else(|| run(&library), |it| crates::checkout(&library, it))?);
     Ok(ExitCode::SUCCESS)
 }
 
