@@ -34,6 +34,7 @@ pub(crate) static ALL: &[&Model] = &[
     &receives::WAITING,
     &receives::SLOTS,
     &receives::GROWING,
+    &receives::KEYS,
     &receives::DEATH,
     &sends::EXCLUSION,
     &sends::PLACES,

@@ -4,7 +4,7 @@ use crate::sync::atomic::AtomicU32;
 use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use core::ffi::c_int;
 
-use super::ring::Queue;
+use super::ring::{LENGTH, Queue, WITHDRAWALS};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::sys::mutex::Mutex;
@@ -187,6 +187,7 @@ impl OwnQueue {
         let mut size = self.posting.lock();
         let Some(queue) = self.view() else { return Err((Errno::EINVAL, wr)) };
         let mut result = Ok(());
+        let withdrawals = queue.withdrawals();
         // SAFETY: the caller's promise.
         while let Some(request) = unsafe { wr.as_ref() } {
             // SAFETY: the caller's promise.
@@ -204,6 +205,9 @@ impl OwnQueue {
             wr = request.next;
         }
         self.notify(&queue);
+        if queue.withdrawals() != withdrawals {
+            queue.distrust();
+        }
         result
     }
 
@@ -390,30 +394,31 @@ impl Size {
     /// Tells requesters whether they need to look at a receive that is about to be posted.
     #[inline]
     fn note(&mut self, shared: &QueueShared, position: u32, room: u64, is_good: bool) {
-        let plain = shared.plain.load(Relaxed);
-        let least = plain & u64::from(u32::MAX);
+        let mut plain = shared.plain.load(Relaxed);
         let room = room.min(CQE_PAYLOAD as u64);
-        if is_good && room == least {
+        if is_good && room == plain & LENGTH {
             self.shortest = position;
             return;
         }
-        let behind = u64::from(position.wrapping_add(1)) << 32;
-        let new = if !is_good {
-            behind | least
-        } else if room < least {
-            plain - least + room
-        } else if position.wrapping_sub(self.shortest) >= self.max_wr {
-            // The short ones have been polled; those in between need not be as long as this one.
-            u64::from(position) << 32 | room
-        } else {
-            return;
-        };
-        self.shortest = position;
-        // Who withdraws a key may change it just now; then this receive is looked at like all before.
-        let swap = shared.plain.compare_exchange(plain, new, Release, Relaxed);
-        if swap.is_err() {
-            shared.plain.store(behind | least.min(room), Release);
+        loop {
+            let (count, least) = (plain & WITHDRAWALS, plain & LENGTH);
+            let new = if !is_good {
+                u64::from(position.wrapping_add(1)) << 32 | count | least
+            } else if room < least {
+                plain - least + room
+            } else if position.wrapping_sub(self.shortest) >= self.max_wr {
+                // The short ones have been polled; those in between need not be as long as this one.
+                u64::from(position) << 32 | count | room
+            } else {
+                return;
+            };
+            // Who withdraws a key may change it just now.
+            match shared.plain.compare_exchange(plain, new, Release, Relaxed) {
+                Ok(_) => break,
+                Err(now) => plain = now,
+            }
         }
+        self.shortest = position;
     }
 }
 

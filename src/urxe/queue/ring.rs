@@ -11,7 +11,7 @@ use crate::urxe::host::Memory;
 use crate::urxe::limits::MAX_QP_WR;
 use crate::urxe::origin::{Origin, same_receive_generation};
 use crate::urxe::shared::{
-    PATIENCE, Patience, QueueShared, RecvHeader, RecvSge, will_read, will_write,
+    CQE_PAYLOAD, PATIENCE, Patience, QueueShared, RecvHeader, RecvSge, will_read, will_write,
 };
 
 /// A receive queue that exists.
@@ -312,7 +312,7 @@ impl<'a> Queue<'a> {
         let plain = self.shared.plain.load(Acquire);
         let ahead = ((plain >> 32) as u32).wrapping_sub(self.shared.head.load(Relaxed));
         // One that is far ahead was passed long ago.
-        length <= plain as u32
+        length <= (plain & LENGTH) as u32
             && !(1..=MAX_QP_WR).contains(&ahead)
             && self.shared.capacity.load(Relaxed).is_power_of_two()
     }
@@ -326,17 +326,37 @@ impl<'a> Queue<'a> {
 
     /// Makes requesters look at all receives that are posted now. What they need to look at must be
     /// stored before.
+    ///
+    /// Who is posting just now finds another [count](Self::withdrawals) when it is through, or its
+    /// receives are seen here, the second time.
     pub(crate) fn distrust(&self) {
+        self.distrust_posted();
+        self.distrust_posted();
+    }
+
+    fn distrust_posted(&self) {
         let shared = self.shared;
         let mut plain = shared.plain.load(Relaxed);
         loop {
-            let tail = shared.tail.load(Acquire);
-            let new = u64::from(tail) << 32 | plain & !HIGH;
-            match shared.plain.compare_exchange_weak(plain, new, AcqRel, Relaxed) {
+            let tail = shared.tail.load(SeqCst);
+            let count = plain.wrapping_add(LENGTH + 1) & WITHDRAWALS;
+            // The owner may have found that one which it is about to post is bad.
+            let from = (plain >> 32) as u32;
+            let is_ahead = (1..=MAX_QP_WR).contains(&from.wrapping_sub(tail));
+            let new = u64::from(if is_ahead { from } else { tail }) << 32 | count | plain & LENGTH;
+            match shared.plain.compare_exchange_weak(plain, new, SeqCst, Relaxed) {
                 Ok(_) => return,
                 Err(now) => plain = now,
             }
         }
+    }
+
+    /// How often keys have been withdrawn that receives may name. Who posts looks at it before it
+    /// looks at keys, and after a full fence behind the last receive; if it has changed, it
+    /// [distrusts](Self::distrust) what it has posted.
+    #[inline]
+    pub(super) fn withdrawals(&self) -> u64 {
+        self.shared.plain.load(Acquire) & WITHDRAWALS
     }
 
     /// Gives a slot back, whose completion has been polled. Only the owner does that; of a queue in
@@ -432,6 +452,12 @@ const MOVING: u32 = u32::MAX;
 /// [`RecvHeader::next`] of a slot of an SRQ whose receive has been taken: no number of a slot.
 const HELD: u32 = u32::MAX - 1;
 const HIGH: u64 = !(u32::MAX as u64);
+/// The bits of [`QueueShared::plain`] that are a number of bytes.
+pub(super) const LENGTH: u64 = 0xff;
+/// Those that count.
+pub(super) const WITHDRAWALS: u64 = !HIGH & !LENGTH;
+
+const _: () = assert!(CQE_PAYLOAD as u64 <= LENGTH);
 
 /// Gives the slot of a completion that has been polled back to its queue, if that still exists.
 #[inline]

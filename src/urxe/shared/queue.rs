@@ -50,8 +50,9 @@ pub(crate) struct QueueShared {
     /// SRQ number; 0 for the queue of a QP.
     pub(crate) srq_num: AtomicU32,
     /// Of the queue of a QP: the keys of all receives from the position in the high half on were
-    /// good when they were posted, and each has room for as many bytes as the low half says, at most
-    /// [`CQE_PAYLOAD`](super::CQE_PAYLOAD).
+    /// good when they were posted, and each has room for as many bytes as the low 8 bits say, at most
+    /// [`CQE_PAYLOAD`](super::CQE_PAYLOAD). The 24 bits in between count how often keys have been
+    /// withdrawn.
     pub(crate) plain: AtomicU64,
     /// Offset of the completion queue of the receives; XRC SRQs.
     pub(crate) cq: AtomicU64,

@@ -14,7 +14,8 @@ use crate::urxe::completion::model::Handle;
 use crate::urxe::completion::{self, Entry};
 use crate::urxe::host::{Host, agent, processes};
 use crate::urxe::origin::Origin;
-use crate::urxe::shared::{Guard, Lock, PATIENCE, QpShared, TakenOver};
+use crate::urxe::region::model as keys;
+use crate::urxe::shared::{CQE_PAYLOAD, Guard, Lock, PATIENCE, QpShared, TakenOver};
 
 const RING: &str = "urxe/queue/ring.rs";
 const OWNER: &str = "urxe/queue/owner.rs";
@@ -32,12 +33,19 @@ unsafe impl Send for Receives {}
 impl Receives {
     /// A queue for two receives of one piece.
     fn new(owner: &'static Host, in_order: bool) -> Receives {
-        let identity = Identity { in_order, ..Identity::default() };
+        let receives = Receives::of_keys(owner, in_order);
+        // What a QP and its owner note of keys; there are none in most models.
+        sync::plain(&receives.queue().shared.plain);
+        receives
+    }
+
+    /// The same, as a model that is about keys needs it.
+    fn of_keys(owner: &'static Host, in_order: bool) -> Receives {
+        let identity = Identity { in_order, pd: 1, ..Identity::default() };
         let own = Box::leak(Box::new(OwnQueue::new(owner, 2, 1, identity).unwrap()));
         let receives = Receives { owner, own };
         let shared = receives.queue().shared;
-        // What a QP and its owner note of keys; there are none in models.
-        (sync::plain(&shared.plain), sync::plain(&shared.pd), sync::plain(&shared.max_sge));
+        (sync::plain(&shared.pd), sync::plain(&shared.max_sge));
         receives
     }
 
@@ -51,15 +59,24 @@ impl Receives {
 
     /// Posts a receive whose piece says the same as its number.
     fn post(&self, number: u64) {
-        let mut sge = ibv_sge { addr: number, length: 1, lkey: 0 };
-        let mut request = ibv_recv_wr {
-            wr_id: number,
+        self.post_list([ibv_sge { addr: number, length: 1, lkey: 0 }]);
+    }
+
+    /// Posts receives of a piece each, by one call.
+    fn post_list<const N: usize>(&self, mut pieces: [ibv_sge; N]) {
+        let mut next = core::ptr::null_mut();
+        let mut list = pieces.each_mut().map(|piece| ibv_recv_wr {
+            wr_id: piece.addr,
             next: core::ptr::null_mut(),
-            sg_list: &raw mut sge,
+            sg_list: piece,
             num_sge: 1,
-        };
-        // SAFETY: a request of one piece.
-        assert!(unsafe { self.own.post(&raw mut request) }.is_ok());
+        });
+        for request in list.iter_mut().rev() {
+            request.next = next;
+            next = request;
+        }
+        // SAFETY: requests of one piece.
+        assert!(unsafe { self.own.post(next) }.is_ok());
     }
 
     /// Takes the lock as a requester does.
@@ -215,6 +232,41 @@ fn growing() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found.contains(&slot) && found.contains(&2));
     let _ = peer;
+}
+
+pub(crate) static KEYS: Model = Model {
+    name: "receives, keys",
+    property: "when a region is deregistered every receive that names it is looked at",
+    preemptions: Some(2),
+    mortal: false,
+    program: withdrawal,
+    mutations: &[
+        skip(RING, "match shared.plain.compare_exchange_weak(plain, new, SeqCst, Relaxed) {"),
+        relax(RING, "match shared.plain.compare_exchange_weak(plain, new, SeqCst, Relaxed) {"),
+        relax(OWNER, "tail.swap(tail.load(Relaxed), SeqCst);"),
+    ],
+};
+
+/// A receive is posted while its key is withdrawn.
+fn withdrawal() {
+    let [owner, peer] = processes();
+    let receives = Receives::of_keys(owner, true);
+    let key = keys::region_of(owner, CQE_PAYLOAD as u64);
+    // What the receive is like otherwise does not matter.
+    let (header, list) = receives.queue().parts(0).unwrap();
+    (sync::plain(header), sync::plain(&list[0]));
+    (sync::plain(&receives.queue().shared.waiter), sync::plain(&receives.queue().shared.freed));
+    let poster = thread::spawn(move || {
+        let piece = ibv_sge { addr: 0, length: CQE_PAYLOAD as u32, lkey: key };
+        receives.post_list([piece]);
+    });
+    keys::withdraw(owner, key);
+    let queue = receives.queue();
+    queue.distrust();
+    receives.lock().pass(owner.holder(), PATIENCE, |_| false).unwrap();
+    poster.join().unwrap();
+    let (_guard, _) = receives.enter(peer);
+    assert!(!queue.is_empty() && !queue.is_plain(8), "the receive is not looked at");
 }
 
 pub(crate) static DEATH: Model = Model {

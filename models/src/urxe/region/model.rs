@@ -87,11 +87,16 @@ fn qp(host: &Host) -> &QpShared {
 
 /// A key of 8 bytes.
 pub(crate) fn region(host: &Host) -> u32 {
+    region_of(host, 8)
+}
+
+/// A key of so many bytes.
+pub(crate) fn region_of(host: &Host, length: u64) -> u32 {
     let key = keys::reserve(host).unwrap();
     few_members(host, key);
     let entry = super::check::entry(host.memory(), key).unwrap();
     (sync::plain(&entry.iova), sync::plain(&entry.parent));
-    let content = Content { key, pd: 1, access: 1, length: 8, ..Content::default() };
+    let content = Content { key, pd: 1, access: 1, length, ..Content::default() };
     keys::store(host, &content).unwrap();
     key
 }
