@@ -131,10 +131,9 @@ fn start(model: &Model, mutation: Option<usize>) -> Outcome {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     match (mutation, output.status.code()) {
         (None, Some(0)) => Outcome::Good(format!("{} executions", text.trim())),
-        // That is no failure of the program.
-        (Some(_), Some(1)) if !text.contains("exceeded maximum number of branches") => {
-            Outcome::Good(first_line(&text))
-        }
+        // A wait without end, which loom takes for a model that is too long, counts: without the
+        // mutation there is none.
+        (Some(_), Some(1)) => Outcome::Good(first_line(&text)),
         (Some(_), Some(0)) => Outcome::Bad(format!("not noticed in {} executions", text.trim())),
         (_, code) => {
             let errors = String::from_utf8_lossy(&output.stderr);
