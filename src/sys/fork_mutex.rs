@@ -7,9 +7,9 @@
 //!
 //! The mutexes of objects need none of this: a child does not use its parent's.
 
+use crate::sync::atomic::AtomicPtr;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::ptr;
-use core::sync::atomic::AtomicPtr;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::Once;
 
 use super::mutex::{Mutex, MutexGuard};

@@ -1,5 +1,7 @@
 //! `cargo xtask models`: the lock-free structures in all orders in which threads can run.
 
+mod inventory;
+
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -7,7 +9,10 @@ use crate::paths;
 use crate::sh::Cmd;
 
 /// Runs the models whose name contains `name`, and every mutation of them, which must fail.
+///
+/// Before that, the table of what is modelled is compared with the sources.
 pub(crate) fn run(name: Option<&str>) -> Result<String> {
+    let table = inventory::check(paths::checkout())?;
     let folder = paths::checkout().join("models");
     let output = Cmd::new("cargo")
         .args(["run", "--release", "--quiet", "--"])
@@ -19,6 +24,6 @@ pub(crate) fn run(name: Option<&str>) -> Result<String> {
     output
         .lines()
         .last()
-        .map(str::to_owned)
+        .map(|last| format!("{last}; {table}"))
         .ok_or_else(|| Error::new("models: nothing was run".to_owned()))
 }
