@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Place, isolated};
 use crate::error::{Error, Result};
 use crate::sh::Cmd;
-use crate::{cache, pair, paths};
+use crate::{cache, packages, pair, paths};
 
 /// What building them takes: `rdma-sys` asks pkg-config also for librdmacm, `ibverbs` builds the
 /// rdma-core that it brings along, and all make their types with libclang.
@@ -40,7 +40,7 @@ const NOT_ABOUT_VERBS: &str = "compiletest";
 const READS_SYSFS: &str = "test_query_gid_table_fallback";
 
 /// Tests of sideway that return at once: they are of the connection manager, of which the kernel has
-/// no device here.
+/// no device here. They run in the virtual machine of the step "urxe: libfabric".
 const OF_CONNECTIONS: &str = "rdmacm::";
 
 /// Gives that test the file: this network namespace has the loopback interface only, from which both
@@ -92,8 +92,8 @@ pub(crate) fn tests(library: &Path) -> Result<String> {
     let (sideway, of_connections) = sideway(&place, &folder)?;
     Ok(format!(
         "ours on ibverbs and rdma-sys {ours_passed}; ibverbs {ibverbs} and its example; sideway {sideway} \
-         and 4 examples; {of_connections} of the connection manager did nothing, {NOT_ABOUT_VERBS} \
-         left out"
+         and 4 examples; {of_connections} of the connection manager did nothing here, \
+         {NOT_ABOUT_VERBS} left out"
     ))
 }
 
@@ -187,11 +187,7 @@ fn sideway(place: &Place, folder: &Path) -> Result<(usize, usize)> {
         }
     }
     let output = most.args(["--", "--skip", READS_SYSFS]).output()?;
-    let of_connections = output
-        .lines()
-        .filter(|line| line.starts_with("test ") && line.contains(OF_CONNECTIONS))
-        .filter(|line| line.ends_with(" ok"))
-        .count();
+    let of_connections = connections(&output);
 
     let script = paths::scratch("sideway")?.join("sysfs.sh");
     let command = format!(
@@ -213,6 +209,25 @@ fn sideway(place: &Place, folder: &Path) -> Result<(usize, usize)> {
         play(place, name)?;
     }
     Ok((passed(&output, &[])? + alone, of_connections))
+}
+
+/// How many tests of the connection manager have passed.
+pub(crate) fn connections(output: &str) -> usize {
+    let tests = output.lines().filter(|line| line.starts_with("test ") && line.ends_with(" ok"));
+    tests.filter(|line| line.contains(OF_CONNECTIONS)).count()
+}
+
+/// The program of sideway's unit tests, which finds its libraries when it runs.
+pub(crate) fn sideway_tests(library: &Path) -> Result<PathBuf> {
+    packages::ensure(PACKAGES)?;
+    let place = Place::new("sideway-tests", library)?;
+    let manifest = published(&place)?.join("Cargo.toml");
+    let build = cargo(&place, "test", &manifest)?.args(["-p", "sideway", "--lib", "--no-run"]);
+    let output = build.args(["--message-format", "json"]).output()?;
+    let program =
+        output.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)).next_back();
+    let program = program.and_then(|rest| rest.split('"').next()).map(PathBuf::from);
+    program.ok_or_else(|| Error::new("cargo does not say where the tests of sideway are"))
 }
 
 /// An example of sideway that sends messages to and fro: a server and its client. Both post while they

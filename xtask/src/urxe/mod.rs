@@ -38,7 +38,8 @@ usage: cargo xtask urxe COMMAND [SUITE] [--lib FILE] [--only PART] [--record] [-
   soak      move data between several processes for N seconds (60) with random requests, and compare
             each byte; S decides which requests
   clients   run clients of verbs (UCX, Open MPI, libfabric, qperf), those whose name contains PART
-  libfabric run libfabric's own program in a virtual machine, whose kernel has a connection manager
+  libfabric run libfabric's own program, and tests of the crate sideway, in a virtual machine, whose
+            kernel has a connection manager
   errors    provoke every refusal, error completion and event, and read what explains them
   kill      kill N processes (500) while they work with another one, which must get over it; S
             decides what they do and when
