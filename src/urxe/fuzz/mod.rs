@@ -3,11 +3,12 @@
 //!
 //! Each target makes a short life of its bytes and panics when something is not as it must be. What
 //! the targets are told apart by is where the bytes come in: the [calls](states) of a program, the
-//! [events](events) of a context, the [files](files) of the directory.
+//! [memory of a peer](peer), the [events](events) of a context, the [files](files) of the directory.
 
 mod events;
 mod files;
 mod input;
+mod peer;
 mod states;
 
 use input::Input;
@@ -21,6 +22,7 @@ pub(crate) fn run(target: &str, bytes: &[u8]) {
     let input = &mut Input::new(bytes);
     match target {
         "states" => states::run(input),
+        "peer" => peer::run(input),
         "events" => events::run(input),
         "files" => files::run(input),
         _ => panic!("there is no target {target}"),
