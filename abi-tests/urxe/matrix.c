@@ -41,6 +41,26 @@ static bool has_windows(void)
 	return !is_xrc() && !is_ud();
 }
 
+/* Reads and writes in lists, which may share a system call. */
+static void lists(void)
+{
+	static const size_t some[] = { PARTS, 1000, 65537 };
+
+	if (kind_of_link.interface != OLD || is_xrc())
+		return;
+	FOR_EACH(opcode, opcodes) {
+		if (opcode->arrival || !allowed(opcode->opcode))
+			continue;
+		for (enum kind near = 0; near < WINDOW_1; near++)
+			for (enum kind far = 0; far < KINDS; far++)
+				FOR_EACH(size, some)
+					run(&(struct trial){ .opcode = opcode, .length = *size,
+							     .near_kind = near, .far_kind = far,
+							     .in_list = true });
+	}
+	end_group("lists");
+}
+
 static void kinds(void)
 {
 	static const size_t some[] = { 1, 61, 4000, 65537 };
@@ -528,6 +548,7 @@ int main(int argc, char **argv)
 		connect_link();
 		splits();
 		kinds();
+		lists();
 		inlines();
 		late();
 		lost();

@@ -63,6 +63,41 @@ static inline int post_old(struct ibv_qp *qp, const struct request *request)
 	return ret;
 }
 
+/* Requests that a list cuts a read or a write into. */
+enum { PARTS = 19 };
+
+/* Bytes of the last of them. */
+static inline size_t last_part(size_t length)
+{
+	return length - length / PARTS * (PARTS - 1);
+}
+
+/* A read or a write of one piece, as a list of requests. The last of them has its completion. */
+static inline int post_parts(struct ibv_qp *qp, const struct request *request)
+{
+	struct ibv_send_wr wr[PARTS] = { 0 }, *bad = NULL;
+	struct ibv_sge sge[PARTS];
+	size_t length = request->sge->length, done = 0;
+
+	for (int i = 0; i < PARTS; i++) {
+		bool is_last = i == PARTS - 1;
+
+		sge[i] = *request->sge;
+		sge[i].addr += done;
+		sge[i].length = is_last ? last_part(length) : length / PARTS;
+		wr[i].wr_id = request->wr_id;
+		wr[i].opcode = request->opcode;
+		wr[i].send_flags = is_last ? request->flags : request->flags & ~IBV_SEND_SIGNALED;
+		wr[i].num_sge = 1;
+		wr[i].sg_list = &sge[i];
+		wr[i].next = is_last ? NULL : &wr[i + 1];
+		wr[i].wr.rdma.remote_addr = request->address + done;
+		wr[i].wr.rdma.rkey = request->rkey;
+		done += sge[i].length;
+	}
+	return ibv_post_send(qp, wr, &bad);
+}
+
 static inline void build(struct ibv_qp_ex *qp, const struct request *request)
 {
 	switch (request->opcode) {

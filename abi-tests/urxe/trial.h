@@ -16,6 +16,8 @@ struct trial {
 	bool in_request;
 	/* The receive is posted after the request. */
 	bool late;
+	/* A read or a write that is cut into a list of requests. */
+	bool in_list;
 };
 
 /* The requester, and those that it talks to. */
@@ -181,7 +183,8 @@ static struct completion arrival(const struct trial *trial, uint32_t imm)
 }
 
 /* Posts a request and waits for its completion, or for the refusal that is wanted. */
-static void carry_out(struct request *request, struct completion *want, struct reply *reply)
+static void carry_out_as(int (*posts)(struct ibv_qp *, const struct request *),
+			 struct request *request, struct completion *want, struct reply *reply)
 {
 	uint64_t since = nanoseconds(CLOCK_MONOTONIC);
 	int ret;
@@ -193,11 +196,16 @@ static void carry_out(struct request *request, struct completion *want, struct r
 	request->qkey = QKEY;
 	request->srq_num = peer.srq_num;
 	want->qp_num = own.qp->qp_num;
-	ret = post(own.qp, kind_of_link.interface, request);
+	ret = posts(own.qp, request);
 	if (ret)
 		WRONG(reply, "request refused: %s", error_name(ret));
 	else
 		sent(&own, want, since, reply);
+}
+
+static void carry_out(struct request *request, struct completion *want, struct reply *reply)
+{
+	carry_out_as(kind_of_link.interface == NEW ? post_new : post_old, request, want, reply);
 }
 
 static const char *describe(const struct trial *trial)
@@ -207,7 +215,7 @@ static const char *describe(const struct trial *trial)
 	snprintf(text, sizeof(text), "%s, %zu bytes, %s%s (%s) to %s (%s)%s", trial->opcode->name,
 		 trial->length, trial->in_request ? "inline, " : "", kind_name[trial->near_kind],
 		 split_name[trial->near], kind_name[trial->far_kind], split_name[trial->far],
-		 trial->late ? ", late" : "");
+		 trial->late ? ", late" : trial->in_list ? ", in a list" : "");
 	return text;
 }
 
@@ -268,6 +276,9 @@ static void run(const struct trial *trial)
 		ask(data, &far, &reply);
 		if (!ret)
 			sent(&own, &want, 0, &own_reply);
+	} else if (trial->in_list) {
+		want.byte_len = last_part(trial->length);
+		carry_out_as(post_parts, &request, &want, &own_reply);
 	} else {
 		carry_out(&request, &want, &own_reply);
 		if (trial->in_request)

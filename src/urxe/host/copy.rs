@@ -223,7 +223,7 @@ pub(crate) unsafe fn copy_bytes(source: *const u8, target: *mut u8, length: usiz
     unsafe { core::ptr::copy(source, target, length) };
 }
 
-/// As [`copy_process`], by one system call; whether it has moved all `total` bytes.
+/// As [`copy_process`], by one system call; the number of bytes that it has moved.
 ///
 /// # Safety
 ///
@@ -233,9 +233,8 @@ pub(super) unsafe fn copy_at_once(
     direction: Direction,
     local: &[iovec],
     remote: &[iovec],
-    total: usize,
-) -> bool {
-    call(pid, direction, local, remote) == Ok(total)
+) -> usize {
+    call(pid, direction, local, remote).unwrap_or(0)
 }
 
 /// Copies the next `bytes`.

@@ -236,8 +236,8 @@ impl Peer {
         result
     }
 
-    /// Copies from or to the peer, which is another process and alive, by one system call; whether all
-    /// `total` bytes have been moved.
+    /// Copies from or to the peer, which is another process and alive, by one system call; the number
+    /// of bytes that have been moved.
     ///
     /// # Safety
     ///
@@ -247,11 +247,13 @@ impl Peer {
         direction: Direction,
         local: &[iovec],
         remote: &[iovec],
-        total: usize,
-    ) -> bool {
+    ) -> usize {
+        if !self.allows_access() {
+            return 0;
+        }
         let pid = self.pid.load(Ordering::Relaxed);
         // SAFETY: the caller's promise.
-        self.allows_access() && unsafe { copy_at_once(pid, direction, local, remote, total) }
+        unsafe { copy_at_once(pid, direction, local, remote) }
     }
 
     /// A shared file of the peer ([`shared_file`](super::shared_file)), mapped once. ENOENT if there

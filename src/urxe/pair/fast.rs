@@ -37,48 +37,112 @@ pub(super) fn is_ready(qp: &Qp, send: &mut SendQueue) -> bool {
 /// The request must be valid for its opcode and the type of the QP.
 #[inline(always)]
 pub(super) unsafe fn try_post(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
+    if matches!(wr.opcode, IBV_WR_SEND | IBV_WR_SEND_WITH_IMM) {
+        // SAFETY: the caller's promise.
+        return unsafe { try_send(qp, send, wr) };
+    }
+    // SAFETY: the caller's promise.
+    let Some(job) = (unsafe { job_of(send.ring.caps(), wr) }) else { return false };
+    if !send.ring.has_room_now(|| qp.freed()) {
+        return false;
+    }
+    let Some(bytes) = send.fast.run(qp, &job) else { return false };
+    let opcode = if job.reads { IBV_WC_RDMA_READ } else { IBV_WC_RDMA_WRITE };
+    done(qp, send, wr, opcode, bytes);
+    true
+}
+
+/// A read or a write, if it is one, of a QP whose ring has these [caps](super::wqe::Ring::caps).
+///
+/// # Safety
+///
+/// As for [`try_post`].
+#[inline(always)]
+unsafe fn job_of((_, max_sge, max_inline): (u32, u32, u32), wr: &ibv_send_wr) -> Option<Job<'_>> {
     let reads = match wr.opcode {
         IBV_WR_RDMA_WRITE => false,
         IBV_WR_RDMA_READ => true,
-        // SAFETY: the caller's promise.
-        IBV_WR_SEND | IBV_WR_SEND_WITH_IMM => return unsafe { try_send(qp, send, wr) },
-        _ => return false,
+        _ => return None,
     };
     let flags = wr.send_flags;
     let inline = flags & IBV_SEND_INLINE != 0;
-    let (_, max_sge, max_inline) = send.ring.caps();
     let count = wr.num_sge.cast_unsigned();
-    if flags & !FLAGS != 0 || count > max_sge.max(1) || !send.ring.has_room_now(|| qp.freed()) {
-        return false;
+    if flags & !FLAGS != 0 || count > max_sge.max(1) {
+        return None;
     }
     let list = if count == 0 {
         &[]
     } else {
         if wr.sg_list.is_null() {
-            return false;
+            return None;
         }
         // SAFETY: the caller's promise.
         unsafe { slice::from_raw_parts(wr.sg_list.cast_const(), count as usize) }
     };
     if inline && (reads || !matches!(list, [entry] if entry.length <= max_inline)) {
-        return false;
+        return None;
     }
     if !inline && count > max_sge {
-        return false;
+        return None;
     }
     // SAFETY: the member that is good for the opcode.
     let rdma = unsafe { wr.wr.rdma };
-    let job = Job { reads, address: rdma.remote_addr, rkey: rdma.rkey, list, inline };
-    let Some(bytes) = send.fast.run(qp, &job) else { return false };
+    Some(Job { reads, address: rdma.remote_addr, rkey: rdma.rkey, list, inline })
+}
+
+/// A request that was posted has been carried out well.
+#[inline(always)]
+fn done(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr, opcode: ibv_wc_opcode, bytes: u32) {
     #[cfg(test)]
     super::testing::count_at_once();
     let tail = send.ring.tail.wrapping_add(1);
     (send.ring.head, send.ring.tail) = (tail, tail);
-    if flags & IBV_SEND_SIGNALED != 0 || qp.init.sq_sig_all != 0 {
-        let opcode = if reads { IBV_WC_RDMA_READ } else { IBV_WC_RDMA_WRITE };
+    if wr.send_flags & IBV_SEND_SIGNALED != 0 || qp.init.sq_sig_all != 0 {
         tell(qp, tail, wr.wr_id, opcode, Done::success(bytes));
     }
-    true
+}
+
+/// Whether [`post_several`] should be tried from a request on.
+#[inline(always)]
+pub(super) fn likes_several(send: &SendQueue, wr: &ibv_send_wr) -> bool {
+    !wr.next.is_null() && send.fast.likes_several()
+}
+
+/// Carries out the first requests of a list, when all [is ready](is_ready), as far as one system call
+/// does them; the rest of the list.
+///
+/// # Safety
+///
+/// `wr` must be NULL or a list of requests that are valid for [`try_post`].
+#[inline(never)]
+pub(super) unsafe fn post_several(
+    qp: &Qp,
+    send: &mut SendQueue,
+    wr: *mut ibv_send_wr,
+) -> *mut ibv_send_wr {
+    let (room, caps) = (send.ring.room(qp.freed()), send.ring.caps());
+    let mut next = wr;
+    let jobs = core::iter::from_fn(|| {
+        // SAFETY: the caller's promise.
+        let (wr, job) = unsafe { next.as_ref().map(|wr| (wr, job_of(caps, wr)))? };
+        next = wr.next;
+        job
+    });
+    let count = send.fast.run_several(qp, jobs.take(room as usize));
+    let mut rest = wr;
+    for _ in 0..count {
+        // SAFETY: as above; each of them has been one with one entry.
+        let Some((wr, entry)) =
+            (unsafe { rest.as_ref().and_then(|wr| Some((wr, wr.sg_list.as_ref()?))) })
+        else {
+            break;
+        };
+        let reads = wr.opcode == IBV_WR_RDMA_READ;
+        let opcode = if reads { IBV_WC_RDMA_READ } else { IBV_WC_RDMA_WRITE };
+        done(qp, send, wr, opcode, entry.length);
+        rest = wr.next;
+    }
+    rest
 }
 
 /// As [`try_post`], for a send.
@@ -116,7 +180,7 @@ unsafe fn try_send(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
     let imm = (wr.opcode == IBV_WR_SEND_WITH_IMM).then_some(unsafe { wr.imm.imm_data });
     let solicited = flags & IBV_SEND_SOLICITED != 0;
     let message = Message { list, inline, imm, solicited, wr_id: wr.wr_id };
-    let done = if qp.kind == IBV_QPT_UD {
+    let bytes = if qp.kind == IBV_QPT_UD {
         // SAFETY: the member that is good for this type.
         let to = unsafe { wr.wr.ud };
         // SAFETY: the caller's promise; a PD outlives its address handles.
@@ -130,14 +194,8 @@ unsafe fn try_send(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
     } else {
         send.fast.send(qp, &message)
     };
-    let Some(bytes) = done else { return false };
-    #[cfg(test)]
-    super::testing::count_at_once();
-    let tail = send.ring.tail.wrapping_add(1);
-    (send.ring.head, send.ring.tail) = (tail, tail);
-    if flags & IBV_SEND_SIGNALED != 0 || qp.init.sq_sig_all != 0 {
-        tell(qp, tail, wr.wr_id, IBV_WC_SEND, Done::success(bytes));
-    }
+    let Some(bytes) = bytes else { return false };
+    done(qp, send, wr, IBV_WC_SEND, bytes);
     true
 }
 

@@ -38,9 +38,17 @@ pub(crate) unsafe extern "C" fn post_send(
         }
         let (mut send, mut rest) = (this.sending(), wr);
         if fast::is_ready(this, &mut send) {
-            while let Some(request) = rest.as_ref()
-                && fast::try_post(this, &mut send, request)
-            {
+            while let Some(request) = rest.as_ref() {
+                if fast::likes_several(&send, request) {
+                    let before = rest;
+                    rest = fast::post_several(this, &mut send, rest);
+                    if rest != before {
+                        continue;
+                    }
+                }
+                if !fast::try_post(this, &mut send, request) {
+                    break;
+                }
                 rest = request.next;
             }
             if rest.is_null() {

@@ -210,6 +210,11 @@ impl Ring {
         self.tail.wrapping_add(ahead).wrapping_sub(freed) < self.limit
     }
 
+    /// Requests that can be posted, when those before `freed` have been freed.
+    pub(crate) fn room(&self, freed: u32) -> u32 {
+        self.limit.saturating_sub(self.tail.wrapping_sub(freed))
+    }
+
     /// Whether a request can be posted; `freed` is looked at only if it matters.
     #[inline(always)]
     pub(crate) fn has_room_now(&mut self, freed: impl FnOnce() -> u32) -> bool {

@@ -17,7 +17,7 @@ use crate::urxe::region::check::Place;
 use crate::urxe::shared::KeyMemory;
 
 /// Pieces that a list has at most: those of a request, a header, and a tail.
-const PIECES: usize = MAX_SGE as usize + 2;
+pub(super) const PIECES: usize = MAX_SGE as usize + 2;
 
 /// Pieces of memory. Room that is not in use is not touched.
 pub(super) struct List {

@@ -57,7 +57,8 @@ pub(super) fn move_lists(
     }
     let direction = if reads { Direction::Read } else { Direction::Write };
     // SAFETY: as above; the kernel looks at the addresses.
-    unsafe { peer.copy_at_once(direction, near.as_slice(), far.as_slice(), length) }.then_some(())
+    let moved = unsafe { peer.copy_at_once(direction, near.as_slice(), far.as_slice()) };
+    (moved == length).then_some(())
 }
 
 /// Moves one piece from or to ordinary memory of the peer, by one system call.

@@ -6,7 +6,8 @@
 //! * [`keys`]: the keys that were used last, with the sequence numbers of their entries;
 //! * [`bytes`]: moving the bytes;
 //! * [`send`]: messages on connections;
-//! * [`datagram`]: messages of UD.
+//! * [`datagram`]: messages of UD;
+//! * [`several`]: several requests by one system call.
 //!
 //! Reads and writes take no lock. The [mark](QpShared::mark) of the own QP is set meanwhile, and who changes a QP
 //! or withdraws a key waits for it. Whatever is out of the ordinary, errors above all, is left to the
@@ -16,6 +17,7 @@ mod bytes;
 mod datagram;
 mod keys;
 mod send;
+mod several;
 
 use core::mem;
 use std::sync::Arc;
@@ -69,6 +71,8 @@ pub(crate) struct Fast {
     receives: Keys,
     /// Requests that go the general way before the connection is looked at again.
     rest: u32,
+    /// The last request was for ordinary memory of another process.
+    several: bool,
 }
 
 /// A connection in order.
@@ -164,8 +168,9 @@ impl Fast {
         let near = near_piece(near, qp, job, entry)?;
         let place = far_place(far, peer, this, job, right, length.into())?;
         if place.kind == Kind::There {
-            let peer = peer.as_deref()?;
-            return move_there(peer, job.reads, near, place.address).map(|()| length);
+            move_there(peer.as_deref()?, job.reads, near, place.address)?;
+            self.several = true;
+            return Some(length);
         }
         move_here(job.reads, near, place.address);
         Some(length)

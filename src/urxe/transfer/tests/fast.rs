@@ -3,6 +3,7 @@
 //! A key that is withdrawn makes the other requests of its process go the general way for once, and
 //! most tests withdraw keys at their end. So these run in a process of their own, one by one.
 
+mod lists;
 mod sends;
 
 use core::sync::atomic::AtomicBool;
