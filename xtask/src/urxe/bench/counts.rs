@@ -14,27 +14,32 @@ use crate::paths;
 /// The longest that counting one operation may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An operation: the test of `verbs`, the bytes, and the memory.
+/// An operation: the test of `verbs`, the bytes, the memory, and whether they are posted one by one or
+/// in lists.
 #[derive(Clone, Copy, Debug)]
-struct Operation(&'static str, u64, &'static str);
+struct Operation(&'static str, u64, &'static str, &'static str);
+
+/// Operations that share a system call, where several do, in lists of 32.
+const SHARED: u64 = 16;
 
 /// What is counted; the first ones by the test command, too.
 const OPERATIONS: &[Operation] = &[
-    Operation("send-count", 8, "ordinary"),
-    Operation("write-count", 8, "ordinary"),
-    Operation("write-count", 8, "buf"),
-    Operation("read-count", 8, "buf"),
-    Operation("write-count", 65_536, "ordinary"),
-    Operation("send-count", 65_536, "ordinary"),
-    Operation("read-count", 8, "ordinary"),
-    Operation("send-count", 65_536, "buf"),
-    Operation("write-count", 65_536, "buf"),
-    Operation("read-count", 65_536, "ordinary"),
-    Operation("read-count", 65_536, "buf"),
+    Operation("send-count", 8, "ordinary", "one"),
+    Operation("write-count", 8, "ordinary", "one"),
+    Operation("write-count", 8, "buf", "one"),
+    Operation("read-count", 8, "buf", "one"),
+    Operation("write-count", 65_536, "ordinary", "one"),
+    Operation("send-count", 65_536, "ordinary", "one"),
+    Operation("write-count", 8, "ordinary", "list"),
+    Operation("read-count", 8, "ordinary", "one"),
+    Operation("send-count", 65_536, "buf", "one"),
+    Operation("write-count", 65_536, "buf", "one"),
+    Operation("read-count", 65_536, "ordinary", "one"),
+    Operation("read-count", 65_536, "buf", "one"),
 ];
 
 /// How many of them the test command counts.
-const CHECKED: usize = 6;
+const CHECKED: usize = 7;
 
 /// What one side took for all operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,8 +81,8 @@ impl Operation {
     /// What `verbs` is told.
     fn args(self, bench: &Bench) -> Vec<String> {
         let [first, second] = bench.cpus.numbers.map(|number| number.to_string());
-        let Operation(test, size, memory) = self;
-        [test, &size.to_string(), memory, "one", "0", &first, &second].map(str::to_owned).to_vec()
+        let Operation(test, size, memory, post) = self;
+        [test, &size.to_string(), memory, post, "0", &first, &second].map(str::to_owned).to_vec()
     }
 
     /// Instructions of requester and responder for an operation, by callgrind.
@@ -109,15 +114,16 @@ impl Operation {
     /// Whether the bytes are stored by the requester: small messages travel in the completion, and
     /// files are mapped.
     fn is_direct(self) -> bool {
-        let Operation(test, size, memory) = self;
+        let Operation(test, size, memory, _) = self;
         memory == "buf" || (test == "send-count" && size < 256)
     }
 
     fn title(self) -> String {
-        let Operation(test, size, memory) = self;
+        let Operation(test, size, memory, post) = self;
         let size = if size < 1024 { format!("{size} B") } else { format!("{} KiB", size / 1024) };
         let memory = if memory == "buf" { " alloc_buf" } else { "" };
-        format!("{} {size}{memory}", test.trim_end_matches("-count"))
+        let post = if post == "list" { ", lists" } else { "" };
+        format!("{} {size}{memory}{post}", test.trim_end_matches("-count"))
     }
 }
 
@@ -170,7 +176,7 @@ fn parse(output: &str) -> Option<Counts> {
 /// All counts as a text.
 pub(super) fn table(bench: &Bench) -> Result<String> {
     let mut text = format!(
-        "per operation, posted one by one; requester and responder (r.)\n\n{:26} {:>11} {:>7} {:>7} \
+        "per operation; requester and responder (r.)\n\n{:26} {:>11} {:>7} {:>7} \
          {:>7} {:>7} {:>10} {:>12} {:>9}\n",
         "",
         "process_vm",
@@ -218,7 +224,7 @@ pub(super) fn table(bench: &Bench) -> Result<String> {
 
 /// How often the bytes of a message are copied.
 fn copies(operation: Operation, counts: &Counts) -> String {
-    let Operation(_, size, _) = operation;
+    let Operation(_, size, _, _) = operation;
     let moved: u64 = counts.sides.iter().map(|side| side.process_vm_bytes).sum();
     let copied: u64 = counts.sides.iter().map(|side| side.copied).sum();
     let bytes = if size < 4096 { moved } else { moved + copied };
@@ -256,7 +262,11 @@ pub(crate) fn check(library: &Path) -> Result<String> {
 /// What is not as it has to be.
 fn problems(operation: Operation, counts: &Counts) -> Vec<String> {
     let [requester, responder] = counts.sides;
-    let calls = if operation.is_direct() { 0 } else { counts.operations };
+    let calls = match operation {
+        _ if operation.is_direct() => 0,
+        Operation(.., "list") => counts.operations / SHARED,
+        _ => counts.operations,
+    };
     // The thread that watches the network may wake up meanwhile; and whether the peer lives is asked
     // once in 10 ms, which under ptrace(2) is soon.
     let few = counts.operations / 8;
@@ -300,18 +310,20 @@ mod tests {
         let counts = Counts { operations: 128, sides };
         assert_eq!(parse(OUTPUT), Some(counts));
         assert_eq!(parse(OUTPUT.rsplit_once("calls").unwrap().0), None);
-        assert_eq!(copies(Operation("write-count", 8, "ordinary"), &counts), "1");
+        assert_eq!(copies(Operation("write-count", 8, "ordinary", "one"), &counts), "1");
     }
 
     #[test]
     fn what_is_wrong_is_said() {
         let counts = parse(OUTPUT).unwrap();
-        let write = |memory| problems(Operation("write-count", 8, memory), &counts);
-        assert!(write("ordinary").is_empty());
+        let write = |memory, post| problems(Operation("write-count", 8, memory, post), &counts);
+        assert!(write("ordinary", "one").is_empty());
         let calls = "write 8 B alloc_buf: 128 copying calls of the requester in 128, 0 expected";
-        assert_eq!(write("buf"), [calls]);
+        assert_eq!(write("buf", "one"), [calls]);
+        let calls = "write 8 B, lists: 128 copying calls of the requester in 128, 8 expected";
+        assert_eq!(write("ordinary", "list"), [calls]);
         let mut counts = counts;
         counts.sides[1].allocations = 17;
-        assert_eq!(problems(Operation("write-count", 8, "ordinary"), &counts).len(), 1);
+        assert_eq!(problems(Operation("write-count", 8, "ordinary", "one"), &counts).len(), 1);
     }
 }
