@@ -27,7 +27,7 @@ QPERF_PORT = 19765
 
 # The longest that one program may take, in seconds, and a server after its client has ended.
 LIMIT = 90
-GRACE = 10
+GRACE = 30
 
 # What stands in place of an exit status if a server does not get ready for its client.
 DEAF = "never listened"

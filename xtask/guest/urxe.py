@@ -22,7 +22,7 @@ FIRST_PORT = 20000
 
 # The longest that a client may take, in seconds, and a server after its client has ended.
 LIMIT = 180
-GRACE = 10
+GRACE = 60
 
 # A server and a client, with the same command but for the address, and the same environment; what
 # the client has to print.
@@ -161,7 +161,7 @@ def run(row, folder, address, port):
     os.makedirs(folder)
     command = f"{row.command} -d urxe0 -p {port}"
     server = start(command, row.environment, os.path.join(folder, "server.txt"))
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     while not tcp_listens(port) and server.poll() is None and time.monotonic() < limit:
         time.sleep(0.01)
     client = start(f"{command} {address}", row.environment, os.path.join(folder, "client.txt"))

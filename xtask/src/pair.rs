@@ -9,7 +9,7 @@ use crate::error::{Context, Result};
 const TICK: Duration = Duration::from_millis(10);
 
 /// How long a server may take until it listens.
-const START: Duration = Duration::from_secs(10);
+const START: Duration = Duration::from_secs(60);
 
 /// Runs `client` as soon as `server` listens on the TCP port; the output of both. Either is killed
 /// when it takes longer than `patience`. What they print has to fit into a pipe.

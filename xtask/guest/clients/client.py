@@ -11,7 +11,7 @@ import sys
 import time
 
 LIBRARY = sys.argv[1]
-LIMIT = 30
+LIMIT = 120
 
 
 def start(title, command, environment):
@@ -44,7 +44,7 @@ def kill(process):
 
 def wait_for(port):
     """Waits until a process listens on a TCP port."""
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     while time.monotonic() < limit:
         with open("/proc/net/tcp", encoding="ascii") as four, open("/proc/net/tcp6", encoding="ascii") as six:
             if any(f":{port:04X} " in line and " 0A " in line for line in (*four, *six)):

@@ -22,7 +22,7 @@ PORTS = (
 
 # Open MPI believes that only the adapters of some makers are worth UCX.
 COMMAND = (
-    f"mpirun -np {RANKS} --oversubscribe --tag-output --timeout 60"
+    f"mpirun -np {RANKS} --oversubscribe --tag-output --timeout 240"
     " --mca orte_tmpdir_base . --mca pml ucx --mca osc ucx --mca btl self"
     " --mca opal_common_ucx_tls any --mca opal_common_ucx_devices any ./mpi"
 )
@@ -37,7 +37,7 @@ ENVIRONMENT = {
 def run(title, transports, seed, more):
     """The exit code and what was printed."""
     process = start(title, f"{COMMAND} {seed}", ENVIRONMENT | {"UCX_TLS": transports} | more)
-    code = end(process, 70)
+    code = end(process, 250)
     with open(title.replace(" ", "-") + ".txt", encoding="utf-8") as file:
         return code, file.read()
 
