@@ -122,7 +122,8 @@ fn takes_them_from_elsewhere(code: &str) -> bool {
 }
 
 fn is_only_for_tests(name: &str) -> bool {
-    name.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "testing.rs"))
+    name.split('/')
+        .any(|part| matches!(part, "tests" | "tests.rs" | "testing.rs" | "fuzz" | "watched.rs"))
 }
 
 /// The name in a line `name: "...",` of a model.
