@@ -38,6 +38,12 @@ impl<K: Ord + Copy, V> Sorted<K, V> {
         Some(self.0.remove(self.place(key).ok()?).1)
     }
 
+    /// The value of a key.
+    pub(crate) fn get(&mut self, key: K) -> Option<&mut V> {
+        let place = self.place(key).ok()?;
+        self.0.get_mut(place).map(|pair| &mut pair.1)
+    }
+
     pub(crate) fn contains(&self, key: K) -> bool {
         self.place(key).is_ok()
     }

@@ -11,7 +11,7 @@ use crate::sys::errno::{
     Result, ReturnMinusOne, ReturnNumber, ReturnPointer, from_null, keep_errno,
 };
 use crate::uapi::*;
-use crate::urxe::device::events::{close_channel, create_channel};
+use crate::urxe::device::events::{close_channel, create_channel, next_completion};
 use crate::verbs::event::{acknowledge, read_event};
 use crate::verbs::refuse;
 
@@ -113,8 +113,13 @@ unsafe fn get_event(
     // SAFETY: the caller's promise. The kernel hands back the address of the CQ that it was given
     // when the CQ was created, and the CQ is not freed before its events are acknowledged.
     unsafe {
-        let event: ib_uverbs_comp_event_desc = read_event((*channel).fd)?;
-        let address = core::ptr::with_exposed_provenance_mut(event.cq_handle as usize);
+        let address: *mut ibv_cq = match next_completion(channel) {
+            Some(cq) => cq?,
+            None => {
+                let event: ib_uverbs_comp_event_desc = read_event((*channel).fd)?;
+                core::ptr::with_exposed_provenance_mut(event.cq_handle as usize)
+            }
+        };
         *cq = address;
         *cq_context = (*address).cq_context;
         call_op!((*address).context, cq_event(address));

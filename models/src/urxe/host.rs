@@ -110,6 +110,8 @@ pub(crate) struct Host {
 /// A process, as others see it.
 pub(crate) struct Peer {
     memory: Memory,
+    /// Nothing is in there: models are about the table of all.
+    keys: Memory,
     epoch: u64,
 }
 
@@ -130,7 +132,7 @@ pub(crate) fn processes<const N: usize>() -> [&'static Host; N] {
         core::array::from_fn(|index| {
             hosts.push(Box::new(Host {
                 slot: index as u32 + 1,
-                own: Peer { memory: Memory::new(), epoch: epoch_of(index as u32 + 1) },
+                own: Peer { memory: Memory::new(), keys: Memory::new(), epoch: epoch_of(index as u32 + 1) },
                 next: Mutex::new(OBJECTS),
                 dead: AtomicBool::new(false),
             }));
@@ -148,6 +150,10 @@ impl Host {
 
     pub(crate) fn memory(&self) -> &Memory {
         &self.own.memory
+    }
+
+    pub(crate) fn keys(&self) -> &Memory {
+        &self.own.keys
     }
 
     pub(crate) fn header(&self) -> Result<&Header> {
@@ -260,6 +266,14 @@ impl Peer {
 
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
+    }
+
+    pub(crate) fn keys(&self) -> &Memory {
+        &self.keys
+    }
+
+    pub(crate) fn is_own(&self) -> bool {
+        false
     }
 
     pub(crate) fn is_alive_now(&self) -> bool {

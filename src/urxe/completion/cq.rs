@@ -373,6 +373,7 @@ unsafe fn create(context: *mut ibv_context, wanted: &Wanted) -> Result<Box<Cq>> 
         (*public).context = context;
         (*public).cqe = wanted.entries.cast_signed();
         (*public).handle = (record / 64) as u32;
+        events::enter(host, public.addr(), events::Kind::Cq);
         shared.user_handle.store(public.expose_provenance() as u64, Relaxed);
     }
     shared.generation.fetch_add(1, SeqCst);

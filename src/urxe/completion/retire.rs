@@ -72,7 +72,7 @@ fn deliver(cq: &Cq, queue: &Queue<'_>, receive: Option<Receive<'_>>, cqe: &Cqe) 
         let (key, address) = (entry.lkey.load(Relaxed), entry.addr.load(Relaxed));
         // SAFETY: `polling` is held.
         let known = unsafe { cq.known() };
-        if let Some(address) = known.find(host.memory(), pd, key, address, length.into()) {
+        if let Some(address) = known.find(host.keys(), pd, key, address, length.into()) {
             // SAFETY: registered memory of this process, to which the program lets the device write.
             unsafe { cqe.copy_payload(length, address) };
             return true;
@@ -100,7 +100,7 @@ fn scatter(host: &Host, pd: u32, receive: &Receive<'_>, payload: &Payload) -> bo
             length: now.len() as u64,
             qp_num: 0,
         };
-        let place = match region::check(host.memory(), key, &wanted) {
+        let place = match region::check(host.keys(), key, &wanted) {
             Ok(place) => place,
             Err(denied) => {
                 explain!("urxe: the memory of a receive is gone before it is polled: {denied}");

@@ -25,6 +25,7 @@ use crate::uapi::*;
 use crate::urxe::device::{Context, watch};
 use crate::urxe::explain;
 use crate::urxe::host::{self, Host, Peer, event_file};
+use crate::urxe::limits::PORTS;
 use crate::urxe::sorted::Sorted;
 use crate::verbs::event::read_event;
 
@@ -38,30 +39,53 @@ pub(crate) struct Events {
     changes: Option<OwnedFd>,
     /// Something has changed that nobody could look at so far.
     look_again: AtomicBool,
-    /// Asynchronous and completion events that the program has read.
-    asynchronous: Counts,
-    completion: Counts,
 }
 
-/// How many events of each object the program has read, by the address of the object.
-struct Counts(Mutex<Sorted<usize, u32>>);
+/// What an event can be about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Qp,
+    Srq,
+    Cq,
+}
 
-impl Counts {
-    fn new() -> Counts {
-        Counts(Mutex::new(Sorted::new()))
+/// The objects of this process that events name, by their addresses. Any process of the user can
+/// write into an event file, so what is read there is nothing but a number to be looked for here.
+pub(crate) struct Objects(Mutex<Sorted<usize, Object>>);
+
+/// An object, and how many events of it the program has read.
+struct Object {
+    kind: Kind,
+    asynchronous: u32,
+    completion: u32,
+}
+
+impl Objects {
+    pub(crate) const fn new() -> Objects {
+        Objects(Mutex::new(Sorted::new()))
     }
 
-    /// Counts an event.
-    fn add(&self, address: usize) {
-        let mut counts = self.0.lock();
-        let count = counts.entry(address, 0);
+    /// Counts an event by `count`, if there is such an object of that kind.
+    fn count(&self, address: usize, kind: Kind, count: fn(&mut Object) -> &mut u32) -> bool {
+        let mut objects = self.0.lock();
+        let object = objects.get(address).filter(|object| object.kind == kind);
+        let Some(count) = object.map(count) else { return false };
         *count = count.wrapping_add(1);
+        true
     }
 
-    /// The number of events of an object, which goes away.
-    fn take(&self, address: usize) -> u32 {
-        self.0.lock().remove(address).unwrap_or(0)
+    /// Takes out an object that goes away; how many asynchronous and completion events of it the
+    /// program has read.
+    fn leave(&self, address: usize) -> (u32, u32) {
+        let object = self.0.lock().remove(address);
+        object.map_or((0, 0), |object| (object.asynchronous, object.completion))
     }
+}
+
+/// Notes a new object at an address, before any event names it.
+pub(crate) fn enter(host: &Host, address: usize, kind: Kind) {
+    let object = || Object { kind, asynchronous: 0, completion: 0 };
+    *host.pairs().objects.0.lock().entry(address, object()) = object();
 }
 
 impl Events {
@@ -84,9 +108,8 @@ impl Events {
             .map(drop)
         });
         result.inspect_err(|_| event_file::remove(host, number))?;
-        let (asynchronous, completion) = (Counts::new(), Counts::new());
         let look_again = AtomicBool::new(false);
-        Ok((Events { number, file, changes, look_again, asynchronous, completion }, all))
+        Ok((Events { number, file, changes, look_again }, all))
     }
 
     /// Whether something may have happened to the network interface since this was asked last.
@@ -123,6 +146,10 @@ pub(crate) unsafe fn next(context: *mut ibv_context) -> Option<Result<ib_uverbs_
     Some(loop {
         match read_event(this.events().file.as_raw_fd()) {
             Err(Errno(libc::EAGAIN)) => {}
+            Ok(event) if !is_true(this.host(), &event) => {
+                forged(event.element);
+                continue;
+            }
             result => break result,
         }
         if !this.host().is_current() {
@@ -133,6 +160,61 @@ pub(crate) unsafe fn next(context: *mut ibv_context) -> Option<Result<ib_uverbs_
         {
             break Err(errno);
         }
+    })
+}
+
+/// Whether an event is about what there is: an object of this process, which is counted, or the port.
+fn is_true(host: &Host, event: &ib_uverbs_async_event_desc) -> bool {
+    let kind = match event.event_type {
+        IBV_EVENT_CQ_ERR => Kind::Cq,
+        IBV_EVENT_SRQ_ERR | IBV_EVENT_SRQ_LIMIT_REACHED => Kind::Srq,
+        IBV_EVENT_QP_FATAL
+        | IBV_EVENT_QP_REQ_ERR
+        | IBV_EVENT_QP_ACCESS_ERR
+        | IBV_EVENT_COMM_EST
+        | IBV_EVENT_SQ_DRAINED
+        | IBV_EVENT_QP_LAST_WQE_REACHED => Kind::Qp,
+        kind => {
+            let is_port = (1..=u64::from(PORTS)).contains(&event.element);
+            return is_port && kind <= LAST_EVENT && !is_of_object(kind);
+        }
+    };
+    host.pairs().objects.count(event.element as usize, kind, |object| &mut object.asynchronous)
+}
+
+/// The last of `enum ibv_event_type` that the device knows.
+const LAST_EVENT: ibv_event_type = IBV_EVENT_GID_CHANGE;
+
+#[cold]
+fn forged(element: u64) {
+    explain!("urxe: an event of {element:#x}, which is nothing of this process, is dropped");
+}
+
+/// The CQ of the next completion event of a channel of this device, for which it waits; nothing for a
+/// channel of another one. `ibv_get_cq_event(3)`
+///
+/// # Errors
+///
+/// EAGAIN without an event if the program's descriptor does not block; EINTR after a signal.
+///
+/// # Safety
+///
+/// `channel` must be a channel of an open context.
+pub(crate) unsafe fn next_completion(
+    channel: *mut ibv_comp_channel,
+) -> Option<Result<*mut ibv_cq>> {
+    // SAFETY: the caller's promise.
+    let (context, fd) = unsafe { (Context::find((*channel).context)?, (*channel).fd) };
+    let objects = &context.host().pairs().objects;
+    Some(loop {
+        let address = match read_event::<ib_uverbs_comp_event_desc>(fd) {
+            Ok(event) => event.cq_handle as usize,
+            Err(errno) => break Err(errno),
+        };
+        if objects.count(address, Kind::Cq, |object| &mut object.completion) {
+            break Ok(core::ptr::with_exposed_provenance_mut(address));
+        }
+        forged(address as u64);
     })
 }
 
@@ -244,26 +326,6 @@ pub(crate) unsafe fn channel_number(channel: *mut ibv_comp_channel) -> u32 {
     unsafe { channel.cast::<Channel>().as_ref() }.map_or(0, |channel| channel.number)
 }
 
-/// Counts an asynchronous event that the program got. `ibv_get_async_event(3)`
-pub(super) unsafe extern "C" fn async_event(
-    context: *mut ibv_context,
-    event: *mut ibv_async_event,
-) {
-    // SAFETY: the library passes a context and an event of it. Events of ports are counted under
-    // the number of the port; nobody asks for those.
-    unsafe {
-        let address = (*event).element.cq.addr();
-        Context::of(context).events().asynchronous.add(address);
-    }
-}
-
-/// Counts a completion event that the program got. `ibv_get_cq_event(3)`
-pub(super) unsafe extern "C" fn cq_event(cq: *mut ibv_cq) {
-    // SAFETY: the library passes a CQ.
-    let context = unsafe { Context::of((*cq).context) };
-    context.events().completion.add(cq.addr());
-}
-
 /// Waits until the events of a QP are acknowledged; those that were not read are forgotten. To be
 /// called when peers send no more events about it, before it is freed.
 ///
@@ -279,7 +341,7 @@ pub(crate) unsafe fn retire_qp(qp: *mut ibv_qp) {
             completed: &raw const (*qp).events_completed,
         };
         let object = format_args!("QP {:#x}", (*qp).qp_num);
-        waiter.retire_asynchronous(object, (*qp).context, qp.addr());
+        let _ = waiter.retire_asynchronous(object, (*qp).context, qp.addr());
     }
 }
 
@@ -296,7 +358,7 @@ pub(crate) unsafe fn retire_srq(srq: *mut ibv_srq) {
             cond: &raw mut (*srq).cond,
             completed: &raw const (*srq).events_completed,
         };
-        waiter.retire_asynchronous(format_args!("an SRQ"), (*srq).context, srq.addr());
+        let _ = waiter.retire_asynchronous(format_args!("an SRQ"), (*srq).context, srq.addr());
     }
 }
 
@@ -311,7 +373,7 @@ pub(crate) unsafe fn retire_cq(cq: *mut ibv_cq) {
         let (mutex, cond) = (&raw mut (*cq).mutex, &raw mut (*cq).cond);
         let completed = &raw const (*cq).async_events_completed;
         let waiter = Waiter { mutex, cond, completed };
-        waiter.retire_asynchronous(format_args!("a CQ"), (*cq).context, cq.addr());
+        let read = waiter.retire_asynchronous(format_args!("a CQ"), (*cq).context, cq.addr());
         let completed = &raw const (*cq).comp_events_completed;
         if !(*cq).channel.is_null() {
             let context = Context::of((*cq).context);
@@ -319,7 +381,6 @@ pub(crate) unsafe fn retire_cq(cq: *mut ibv_cq) {
             forget(context.host(), number, |event: &ib_uverbs_comp_event_desc| {
                 event.cq_handle == cq.addr() as u64
             });
-            let read = context.events().completion.take(cq.addr());
             Waiter { mutex, cond, completed }.wait(format_args!("a CQ"), read);
         }
     }
@@ -333,6 +394,9 @@ struct Waiter {
 }
 
 impl Waiter {
+    /// Takes the object out of those that events name, and waits until the asynchronous ones are
+    /// acknowledged; how many completion events the program has read.
+    ///
     /// # Safety
     ///
     /// The members must be those of the live object at `address` of the context.
@@ -341,7 +405,7 @@ impl Waiter {
         object: fmt::Arguments<'_>,
         context: *mut ibv_context,
         address: usize,
-    ) {
+    ) -> u32 {
         // SAFETY: the caller's promise.
         unsafe {
             let context = Context::of(context);
@@ -352,8 +416,9 @@ impl Waiter {
                     is_of_object(event.event_type) && event.element == address as u64
                 },
             );
-            let read = context.events().asynchronous.take(address);
+            let (read, completions) = context.host().pairs().objects.leave(address);
             self.wait(object, read);
+            completions
         }
     }
 
@@ -442,7 +507,13 @@ mod tests {
             libc::pthread_mutex_init(&mut qp.mutex, core::ptr::null());
             libc::pthread_cond_init(&mut qp.cond, core::ptr::null());
         }
+        enter(context, (&raw const *qp).addr(), Kind::Qp);
         qp
+    }
+
+    fn enter(context: *mut ibv_context, address: usize, kind: Kind) {
+        // SAFETY: a live context.
+        super::enter(unsafe { Context::of(context) }.host(), address, kind);
     }
 
     fn peer(context: *mut ibv_context) -> (std::sync::Arc<Peer>, u32) {
@@ -512,6 +583,7 @@ mod tests {
             libc::pthread_mutex_init(&mut cq.mutex, core::ptr::null());
             libc::pthread_cond_init(&mut cq.cond, core::ptr::null());
             let address = (&raw mut *cq).expose_provenance();
+            enter(opened.get(), address, Kind::Cq);
             send_completion(&peer, number, address as u64);
             send_completion(&peer, number, address as u64);
             let (mut got, mut cq_context) = (core::ptr::null_mut(), core::ptr::null_mut());
@@ -526,6 +598,54 @@ mod tests {
             libc::close((*channel).fd);
             libc::free(channel.cast());
             assert_eq!(channel_number(core::ptr::null_mut()), 0);
+        }
+    }
+
+    #[test]
+    fn events_of_what_there_is_not_are_dropped() {
+        let opened = Opened::new();
+        let (peer, number) = peer(opened.get());
+        let mut qp = new_qp(opened.get());
+        let address = (&raw mut *qp).expose_provenance() as u64;
+        for (event, element) in [
+            (IBV_EVENT_QP_FATAL, 4096),
+            (IBV_EVENT_QP_FATAL, address + 8),
+            // An object, but of another kind.
+            (IBV_EVENT_CQ_ERR, address),
+            (IBV_EVENT_SRQ_LIMIT_REACHED, address),
+            (IBV_EVENT_WQ_FATAL, address),
+            (IBV_EVENT_PORT_ERR, 0),
+            (IBV_EVENT_PORT_ERR, 2),
+            (IBV_EVENT_PATH_MIG, 1),
+            (ibv_event_type::MAX, 1),
+            (IBV_EVENT_QP_FATAL, address),
+        ] {
+            send(&peer, number, event, element);
+        }
+        let mut event = ibv_async_event::zeroed();
+        // SAFETY: live objects.
+        unsafe {
+            assert_eq!(ibv_get_async_event(opened.get(), &mut event), 0);
+            let found = (event.event_type, event.element.qp.addr() as u64);
+            assert_eq!(found, (IBV_EVENT_QP_FATAL, address));
+            ibv_ack_async_event(&mut event);
+            retire_qp(&mut *qp);
+            send(&peer, number, IBV_EVENT_QP_FATAL, address);
+            send(&peer, number, IBV_EVENT_PORT_ACTIVE, 1);
+            assert_eq!(ibv_get_async_event(opened.get(), &mut event), 0);
+            assert_eq!(event.event_type, IBV_EVENT_PORT_ACTIVE);
+
+            let channel = ibv_create_comp_channel(opened.get());
+            libc::fcntl((*channel).fd, libc::F_SETFL, libc::O_NONBLOCK);
+            for element in [0, 4096, address] {
+                send_completion(&peer, channel_number(channel), element);
+            }
+            let (mut got, mut cq_context) = (core::ptr::null_mut(), core::ptr::null_mut());
+            assert_eq!(ibv_get_cq_event(channel, &mut got, &mut cq_context), -1);
+            assert_eq!(Errno::last(), Errno(libc::EAGAIN));
+            close_channel(channel);
+            libc::close((*channel).fd);
+            libc::free(channel.cast());
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::provider_api::DEFAULT_OPS;
 use crate::urxe::completion::counter;
-use crate::urxe::device::{ah, attributes, context, events, pd, port};
+use crate::urxe::device::{ah, attributes, context, pd, port};
 use crate::urxe::{completion, pair, queue, region, transfer};
 
 /// The table that a plugin would pass to `verbs_set_ops`. What is missing is not supported.
@@ -17,11 +17,9 @@ pub(crate) const OPS: verbs_context_ops = verbs_context_ops {
     alloc_parent_domain: Some(pd::alloc_parent_domain),
     alloc_pd: Some(pd::alloc_pd),
     alloc_td: Some(pd::alloc_td),
-    async_event: Some(events::async_event),
     bind_mw: Some(pair::bind_mw),
     close_xrcd: Some(pair::close_xrcd),
     attach_mcast: Some(transfer::attach_mcast),
-    cq_event: Some(events::cq_event),
     create_ah: Some(ah::create_ah),
     create_comp_cntr: Some(counter::create_comp_cntr),
     create_cq: Some(completion::create_cq),

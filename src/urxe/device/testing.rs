@@ -1,10 +1,11 @@
 //! An open device, for tests and the fuzzer.
 
+use super::Context;
 use super::context::{free_context, into_raw};
 use super::provider::{Device, alloc_device, find};
-use super::{Context, events};
 use crate::abi::*;
 use crate::discovery::device_put;
+use crate::verbs::event::{ibv_ack_async_event, ibv_get_async_event};
 
 /// The first device of this machine, with a reference for the caller.
 pub(super) fn first_device() -> *mut ibv_device {
@@ -48,16 +49,19 @@ impl Opened {
         public
     }
 
-    /// The asynchronous events that have come, none of which is to be acknowledged.
+    /// The asynchronous events that have come, all acknowledged.
     pub(crate) fn events(&self) -> Vec<ibv_event_type> {
         // SAFETY: a live context and its descriptor.
         unsafe {
             let fd = (*self.context).async_fd;
             let flags = libc::fcntl(fd, libc::F_GETFL);
             libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK);
-            let next = || events::next(self.context).unwrap();
-            let all = core::iter::from_fn(|| next().ok()).map(|event| event.event_type);
-            let all = all.collect();
+            let next = || {
+                let mut event = ibv_async_event::zeroed();
+                let status = ibv_get_async_event(self.context, &mut event);
+                (status == 0).then(|| ibv_ack_async_event(&mut event)).map(|()| event.event_type)
+            };
+            let all = core::iter::from_fn(next).collect();
             libc::fcntl(fd, libc::F_SETFL, flags);
             all
         }

@@ -25,6 +25,12 @@ impl Memory {
         Self::map_length(file, FILE_SIZE)
     }
 
+    /// Memory of this process alone, which reads as zero and is there when it is touched.
+    pub(super) fn private(length: u64) -> Result<Memory> {
+        let base = map(None, length)?;
+        Ok(Memory { base, length })
+    }
+
     fn map_length(file: impl AsFd, length: u64) -> Result<Memory> {
         let base = map_file(file, length)?;
         Ok(Memory { base, length })
@@ -77,6 +83,13 @@ impl Drop for Memory {
 
 /// Maps a whole file of `length` bytes, to read and write together with others. Not in core dumps.
 pub(super) fn map_file(file: impl AsFd, length: u64) -> Result<NonNull<u8>> {
+    map(Some(file.as_fd().as_raw_fd()), length)
+}
+
+/// Maps a file, or memory without one.
+fn map(file: Option<i32>, length: u64) -> Result<NonNull<u8>> {
+    let kind =
+        if file.is_some() { libc::MAP_SHARED } else { libc::MAP_PRIVATE | libc::MAP_ANONYMOUS };
     let length = usize::try_from(length).map_err(|_| Errno::ENOMEM)?;
     // SAFETY: a new mapping, at a place that the kernel chooses.
     let address = unsafe {
@@ -84,8 +97,8 @@ pub(super) fn map_file(file: impl AsFd, length: u64) -> Result<NonNull<u8>> {
             core::ptr::null_mut(),
             length,
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_NORESERVE,
-            file.as_fd().as_raw_fd(),
+            kind | libc::MAP_NORESERVE,
+            file.unwrap_or(-1),
             0,
         )
     };

@@ -61,6 +61,8 @@ pub(crate) struct Host {
     holder: Holder,
     file: OwnedFd,
     memory: Arc<Memory>,
+    /// What the key table says of regions, at the same places, where no other process can change it.
+    keys: Arc<Memory>,
     directory: Arc<Directory>,
     own: Arc<Peer>,
     arena: Mutex<Arena>,
@@ -132,13 +134,17 @@ impl Host {
         let header: &Header = memory.at(0).ok_or(Errno::EIO)?;
         header.access.store(access::find_out(), Ordering::Release);
         header.barriers.store(u32::from(marks::register()), Ordering::Release);
-        let own = Peer::own(slot.number, slot.epoch, Arc::clone(&memory), Arc::clone(&directory));
+        let keys = Memory::private(KEY_TABLE + u64::from(KEYS) * size_of::<KeyEntry>() as u64)?;
+        let keys = Arc::new(keys);
+        let place = (Arc::clone(&memory), Arc::clone(&keys));
+        let own = Peer::own(slot.number, slot.epoch, place, Arc::clone(&directory));
         Ok(Host {
             slot: slot.number,
             epoch: slot.epoch,
             holder: Holder::new(slot.number, slot.epoch),
             file: slot.file,
             memory,
+            keys,
             directory,
             own: Arc::new(own),
             arena: Mutex::new(Arena::new()),
@@ -172,6 +178,13 @@ impl Host {
     #[inline]
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    /// A key table of the regions of this process that only it can change: what its own addresses are
+    /// checked with.
+    #[inline]
+    pub(crate) fn keys(&self) -> &Memory {
+        &self.keys
     }
 
     /// The first page of the own slot file.
@@ -223,13 +236,16 @@ impl Host {
     /// Makes the first `count` entries of the key table usable. ENOMEM.
     pub(crate) fn back_keys(&self, count: u32) -> Result<()> {
         let header = self.header()?;
-        if count <= header.keys.load(Ordering::Relaxed) {
+        let own: &Header = self.keys.at(0).ok_or(Errno::EIO)?;
+        if count <= own.keys.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let length = u64::from(count.min(KEYS)) * size_of::<KeyEntry>() as u64;
+        let count = count.min(KEYS);
+        let length = u64::from(count) * size_of::<KeyEntry>() as u64;
         let mut arena = self.arena.lock();
         arena.back_table(&self.file, KEY_TABLE, length)?;
-        header.keys.fetch_max(count.min(KEYS), Ordering::Release);
+        let count = own.keys.fetch_max(count, Ordering::Release).max(count);
+        header.keys.store(count, Ordering::Release);
         Ok(())
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct Peer {
     slot: u32,
     epoch: u64,
     memory: Arc<Memory>,
+    /// The key table that it believes, of the own process: see [`Host::keys`](super::Host::keys).
+    keys: Arc<Memory>,
     directory: Arc<Directory>,
     /// The slot file, whose lock tells whether the process lives; nothing for the own one.
     file: Option<OwnedFd>,
@@ -43,16 +45,16 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// The own process.
+    /// The own process, with its slot file and its own key table.
     pub(super) fn own(
         slot: u32,
         epoch: u64,
-        memory: Arc<Memory>,
+        (memory, keys): (Arc<Memory>, Arc<Memory>),
         directory: Arc<Directory>,
     ) -> Peer {
         // SAFETY: cannot fail.
         let pid = unsafe { libc::getpid() };
-        Peer::new(slot, epoch, memory, directory, None, pid)
+        Peer::new(slot, epoch, (memory, keys), directory, None, pid)
     }
 
     /// Opens a slot of another process; see [`slot::open`].
@@ -63,13 +65,14 @@ impl Peer {
             Owner::Nobody => 0,
         };
         let memory = Arc::new(memory);
-        Ok(Peer::new(number, epoch, memory, Arc::clone(directory), Some(file), pid))
+        let place = (Arc::clone(&memory), memory);
+        Ok(Peer::new(number, epoch, place, Arc::clone(directory), Some(file), pid))
     }
 
     fn new(
         slot: u32,
         epoch: u64,
-        memory: Arc<Memory>,
+        (memory, keys): (Arc<Memory>, Arc<Memory>),
         directory: Arc<Directory>,
         file: Option<OwnedFd>,
         pid: i32,
@@ -78,6 +81,7 @@ impl Peer {
             slot,
             epoch,
             memory,
+            keys,
             directory,
             file,
             pid: AtomicI32::new(pid),
@@ -94,6 +98,11 @@ impl Peer {
     #[inline]
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    /// The key table that its addresses are to be checked with.
+    pub(crate) fn keys(&self) -> &Memory {
+        &self.keys
     }
 
     /// The first page of its slot file.

@@ -363,6 +363,7 @@ impl Qp {
         shared.pd.store(self.pd, Relaxed);
         shared.queue.store(queue, Relaxed);
         shared.recv_cq.store(self.recv_cq, Relaxed);
+        events::enter(self.host, public.addr(), events::Kind::Qp);
         shared.user_handle.store(public.expose_provenance() as u64, Relaxed);
         shared.device.store(self.device, Relaxed);
         shared.events.store(self.events(), Relaxed);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::qp::Qp;
 use crate::sys::mutex::Mutex;
+use crate::urxe::device::events::Objects;
 
 /// The queue pairs of a process that others than their program look for.
 pub(crate) struct Registry {
@@ -19,6 +20,8 @@ pub(crate) struct Registry {
     pub(super) domains: Mutex<Vec<u64>>,
     /// XRC domains without a file so far.
     pub(super) private_domains: AtomicU32,
+    /// What events name.
+    pub(crate) objects: Objects,
     /// Completion counters.
     pub(crate) counters: AtomicU32,
 }
@@ -31,6 +34,7 @@ impl Registry {
             targets: Mutex::new(Vec::new()),
             domains: Mutex::new(Vec::new()),
             private_domains: AtomicU32::new(0),
+            objects: Objects::new(),
             counters: AtomicU32::new(0),
         }
     }

@@ -384,7 +384,7 @@ impl Size {
             let length = u64::from(sge.length);
             room += length;
             is_good &= length == 0
-                || self.known.find(host.memory(), pd, sge.lkey, sge.addr, length).is_some();
+                || self.known.find(host.keys(), pd, sge.lkey, sge.addr, length).is_some();
         }
         self.note(shared, tail, room, is_good);
         shared.tail.store(tail.wrapping_add(1), Release);

@@ -207,6 +207,7 @@ unsafe fn create(
         libc::pthread_cond_init(&raw mut (*public).cond, ptr::null());
     }
     if let Some(queue) = srq.queue.view() {
+        events::enter(host, public.addr(), events::Kind::Srq);
         queue.shared.user_handle.store(public.expose_provenance() as u64, Relaxed);
         // With the number, requesters know it as an SRQ.
         queue.shared.srq_num.store(number, Release);

@@ -65,7 +65,7 @@ fn check(host: &Host, pd: u32, advice: u32, sge: &ibv_sge) -> Result<(usize, usi
         explain!("ibv_advise_mr: key {key:#x} {why}");
         Err(errno)
     };
-    let content = keys::read(host, key).unwrap_or_default();
+    let content = keys::read_own(host, key).unwrap_or_default();
     if content.key != key || key == 0 {
         return refuse(Errno::ENOENT, "is not known");
     }

@@ -6,7 +6,7 @@ use crate::sync::{hint, looks, thread};
 use core::fmt;
 
 use crate::abi::*;
-use crate::urxe::host::Memory;
+use crate::urxe::host::{Memory, Peer};
 use crate::urxe::shared::{Header, KEY_TABLE, KeyEntry};
 
 /// An access to memory by key.
@@ -213,6 +213,33 @@ pub(crate) fn check(memory: &Memory, key: u32, wanted: &Wanted) -> Result<Place,
     content.ok_or(Denied::Unknown { key })?.allow(key, wanted)
 }
 
+/// As [`check`], for a key of a process, which may be this one: then what peers may have written into
+/// the table of all is not believed.
+pub(crate) fn check_of(peer: &Peer, key: u32, wanted: &Wanted) -> Result<Place, Denied> {
+    if !peer.is_own() {
+        return check(peer.memory(), key, wanted);
+    }
+    match check(peer.keys(), key, wanted) {
+        Err(Denied::Unknown { .. }) => {}
+        known => return known,
+    }
+    let place = check(peer.memory(), key, wanted)?;
+    let is_true = is_inside_region(peer, key, &place, wanted.length);
+    is_true.then_some(place).ok_or(Denied::Unknown { key })
+}
+
+/// Whether the bytes that the key of a window of this process names are those of its region. Windows
+/// are in the table of all alone, as peers invalidate them.
+fn is_inside_region(own: &Peer, key: u32, place: &Place, length: u64) -> bool {
+    let parent = entry(own.memory(), key).map_or(0, |entry| entry.parent.load(Relaxed));
+    let region = entry(own.keys(), parent << 8).and_then(Content::read).unwrap_or_default();
+    let offset = place.address.wrapping_sub(region.address);
+    region.key != 0
+        && place.memory == region.memory
+        && offset <= region.length
+        && length <= region.length - offset
+}
+
 /// A key that allowed an access, to be used again as long as its entry is as it was.
 pub(crate) struct Known<'a> {
     /// The entry.
@@ -223,6 +250,17 @@ pub(crate) struct Known<'a> {
     pub(crate) range: (u64, u64),
     /// Where the first byte is.
     pub(crate) place: Place,
+}
+
+/// As [`look`], for a key of a process, which may be this one; see [`check_of`].
+pub(crate) fn look_of<'a>(peer: &'a Peer, key: u32, wanted: &Wanted) -> Option<Known<'a>> {
+    if !peer.is_own() {
+        return look(peer.memory(), key, wanted);
+    }
+    look(peer.keys(), key, wanted).or_else(|| {
+        let known = look(peer.memory(), key, wanted)?;
+        is_inside_region(peer, key, &known.place, known.range.1).then_some(known)
+    })
 }
 
 /// As [`check`], with all that the key allows.

@@ -22,7 +22,7 @@ unsafe fn region(pd: *mut ibv_pd, handle: u32) -> Result<*mut ibv_mr> {
     heap::enough()?;
     // SAFETY: the caller's promise.
     let (domain, context) = unsafe { (Pd::of(pd), (*pd).context) };
-    let found = keys::read(host::host()?, handle).filter(|found| found.key == handle);
+    let found = keys::read_own(host::host()?, handle).filter(|found| found.key == handle);
     // What is bound to something is a window.
     let found = found.filter(|found| found.qp_num == 0 && found.parent == 0);
     let Some(found) = found.filter(|found| handle != 0 && found.pd == domain.number()) else {

@@ -90,24 +90,37 @@ pub(super) fn give_back(host: &Host, key: u32) {
 
 /// Stores what a key allows; the entry must be reserved. `content.key` is the key.
 pub(super) fn store(host: &Host, content: &Content) -> Result<()> {
-    let entry = entry(host.memory(), content.key).ok_or(Errno::EIO)?;
+    let shared = entry(host.memory(), content.key).ok_or(Errno::EIO)?;
     // One thread at a time changes entries.
     let _table = TABLE.lock();
-    write(entry, content);
+    // Peers invalidate windows, so those are in the table of all alone.
+    if content.parent == 0
+        && let Some(own) = entry(host.keys(), content.key)
+    {
+        write(own, content);
+    }
+    write(shared, content);
     Ok(())
 }
 
 /// Makes an entry allow nothing. Requests that saw what it allowed may still be under way.
 pub(super) fn withdraw(host: &Host, key: u32) {
-    if let Some(entry) = entry(host.memory(), key) {
-        let _table = TABLE.lock();
-        write(entry, &Content::default());
+    let _table = TABLE.lock();
+    for memory in [host.keys(), host.memory()] {
+        if let Some(entry) = entry(memory, key) {
+            write(entry, &Content::default());
+        }
     }
 }
 
-/// What the entry of a key says, whatever the tag.
+/// What the entry of a key says, whatever the tag. Peers can have changed it.
 pub(super) fn read(host: &Host, key: u32) -> Option<Content> {
     Content::read(entry(host.memory(), key)?)
+}
+
+/// What the key of a region of this process says, whatever the tag.
+pub(super) fn read_own(host: &Host, key: u32) -> Option<Content> {
+    Content::read(entry(host.keys(), key)?)
 }
 
 fn write(entry: &KeyEntry, content: &Content) {

@@ -275,7 +275,7 @@ impl Bind {
 
     /// What the key table shall say of the window.
     fn content(&self, host: &Host, qp_num: u32) -> core::result::Result<Content, NotBound> {
-        let region = keys::read(host, self.region).unwrap_or_default();
+        let region = keys::read_own(host, self.region).unwrap_or_default();
         let wanted = super::Wanted {
             pd: self.pd,
             access: 0,

@@ -6,7 +6,7 @@ use super::stop::{Reason, Stop};
 use crate::abi::*;
 use crate::urxe::explain;
 use crate::urxe::pair::Data;
-use crate::urxe::region::check::{Wanted, check};
+use crate::urxe::region::check::{Wanted, check_of};
 
 impl Operation<'_> {
     /// Adds the pieces that a request reads from.
@@ -30,7 +30,7 @@ impl Operation<'_> {
             Data::List(list) => {
                 for sge in list.iter().filter(|sge| sge.length > 0) {
                     let wanted = Wanted::local(self.qp.pd, access, sge);
-                    let place = check(self.host.memory(), sge.lkey, &wanted).map_err(|denied| {
+                    let place = check_of(self.host.own(), sge.lkey, &wanted).map_err(|denied| {
                         explain!(
                             "urxe: QP {:#x}, wr_id {:#x}: local {denied}",
                             self.qp.number,

@@ -13,7 +13,7 @@ use crate::sys::errno::Errno;
 use crate::urxe::host::agent::{self, Word};
 use crate::urxe::host::copy::Direction;
 use crate::urxe::pair::{Data, Target};
-use crate::urxe::region::check::{Place, Wanted, check};
+use crate::urxe::region::check::{Place, Wanted, check_of};
 use crate::urxe::shared::KeyMemory;
 
 /// Bytes of what an atomic works on.
@@ -250,7 +250,7 @@ impl Operation<'_> {
         let number = connection.responder.number;
         let Range { address, length, rkey } = range;
         let wanted = Wanted { pd: connection.pd, access, address, length, qp_num: number };
-        check(connection.site.memory(), rkey, &wanted).map_err(|denied| {
+        check_of(connection.site, rkey, &wanted).map_err(|denied| {
             self.explain(format_args!("at QP {number:#x}: {denied}"));
             self.no_access(connection, Reason::RemoteKey)
         })

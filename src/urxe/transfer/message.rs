@@ -16,7 +16,7 @@ use crate::urxe::origin::Origin;
 use crate::urxe::pair::Qp;
 use crate::urxe::queue::{Queue, Receive};
 use crate::urxe::region;
-use crate::urxe::region::check::{Wanted, check};
+use crate::urxe::region::check::{Wanted, check_of};
 use crate::urxe::shared::CQE_PAYLOAD;
 
 /// What arrives at a receive queue.
@@ -237,7 +237,7 @@ impl Operation<'_> {
                 length: part,
                 qp_num: 0,
             };
-            let place = check(connection.site.memory(), sge.lkey.load(Relaxed), &wanted);
+            let place = check_of(connection.site, sge.lkey.load(Relaxed), &wanted);
             let place = place.map_err(|denied| {
                 self.explain(format_args!(
                     "receive (wr_id {:#x}) of QP {:#x}: {denied}",

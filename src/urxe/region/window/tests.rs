@@ -290,3 +290,45 @@ fn a_freed_window_is_closed() {
         assert!(look(key, &setting.wanted(READ, 0, 1)).is_err());
     }
 }
+
+#[test]
+fn what_peers_write_into_the_table_of_all_is_not_believed_by_its_owner() {
+    use crate::sync::atomic::Ordering::Relaxed;
+    use crate::urxe::region::check::{check, check_of, entry, look_of};
+    let setting = Setting::new(BIND | WRITE);
+    let host = host::host().unwrap();
+    let own = host.own();
+    // SAFETY: a live region.
+    let key = unsafe { (*setting.mr).rkey };
+    let window = setting.bind(setting.two, &setting.info(64, 128, WRITE)).unwrap();
+    let (region_entry, window_entry) =
+        (entry(host.memory(), key).unwrap(), entry(host.memory(), window).unwrap());
+    let at = |offset| setting.wanted(WRITE, offset, 8);
+    let address = |key, offset| check_of(own, key, &at(offset)).map(|place| place.address);
+    let start = setting.start();
+    assert_eq!((address(key, 8), address(window, 64)), (Ok(start + 8), Ok(start + 64)));
+
+    region_entry.address.store(4096, Relaxed);
+    region_entry.length.store(u64::MAX, Relaxed);
+    assert_eq!(address(key, 8), Ok(start + 8));
+    assert!(address(key, 5000).is_err());
+    assert_eq!(check(host.keys(), key, &at(8)).map(|place| place.address), Ok(start + 8));
+    assert_eq!(look_of(own, key, &at(0)).unwrap().range, (start, 4096));
+    region_entry.address.store(start, Relaxed);
+    region_entry.length.store(4096, Relaxed);
+
+    for (forged, length) in [(4096, 128), (start - 1, 128), (start + 64, u64::MAX)] {
+        window_entry.address.store(forged, Relaxed);
+        window_entry.length.store(length, Relaxed);
+        assert!(look_of(own, window, &at(64)).is_none());
+        let wanted = Wanted { length: length.min(4096), ..at(64) };
+        assert_eq!(check_of(own, window, &wanted), Err(Denied::Unknown { key: window }));
+    }
+    // Without a region.
+    window_entry.address.store(start + 64, Relaxed);
+    window_entry.length.store(128, Relaxed);
+    let parent = window_entry.parent.swap(0, Relaxed);
+    assert_eq!(address(window, 64), Err(Denied::Unknown { key: window }));
+    window_entry.parent.store(parent, Relaxed);
+    assert_eq!(address(window, 64), Ok(start + 64));
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Place;
 use crate::abi::*;
 use crate::urxe::host::{MappedFile, Peer};
-use crate::urxe::region::check::{Wanted, look};
+use crate::urxe::region::check::{Wanted, look_of};
 use crate::urxe::shared::{KeyEntry, KeyMemory};
 
 /// Keys that are remembered, by the low bits of their index.
@@ -124,7 +124,7 @@ impl Keys {
         }
         let Owner { peer, pd, number } = owner;
         let wanted = Wanted { pd, access: 0, address: 0, length: 0, qp_num: number };
-        let known = look(peer.memory(), key, &wanted)?;
+        let known = look_of(peer, key, &wanted)?;
         let (place, (iova, length)) = (known.place, known.range);
         if place.access & IBV_ACCESS_ON_DEMAND != 0 || length == 0 {
             return None;
