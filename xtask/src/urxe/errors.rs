@@ -11,17 +11,22 @@ use crate::paths;
 /// The longest that the programs may take together.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Builds and runs the programs, the last one in a network of its own.
+/// Builds and runs the programs, the last one in a network of its own, and one that mostly waits
+/// beside them.
 const SCRIPT: &str = r"
 export VERBS_LOG_LEVEL=2 VERBS_LOG_FILE=/share/log.txt
 cd /share
-for name in refusals errors starved; do
+for name in refusals errors starved stopped; do
     LD_PRELOAD= gcc -O2 -Wall -Wextra -Werror -rdynamic -o $name $name.c -libverbs || exit 1
 done
+VERBS_LOG_FILE=/share/stopped-log.txt ./stopped >stopped.txt 2>&1 &
 ./refusals && URXE_CONFIDENTIAL=1 ./refusals confidential &&
     URXE_LINK_LAYER=infiniband ./refusals infiniband && ./errors &&
     ./starved memory && ./starved descriptors && ./starved threads &&
     URXE_CONFIDENTIAL=1 ./starved buffers || exit 1
+wait
+cat stopped.txt
+cat stopped-log.txt >>log.txt
 if LD_PRELOAD= unshare --net true; then
     unshare --net sh -c 'LD_PRELOAD= ip link set lo up; exec ./errors interface'
 else
@@ -41,7 +46,7 @@ const NOT_PROVOKED: &[(&str, &str)] = &[
 /// Runs the programs; how many rows there are, or those that failed.
 pub(crate) fn check(library: &Path) -> Result<String> {
     let share = share("errors", library)?;
-    for name in ["errors.h", "errors.c", "refusals.c", "starved.c"] {
+    for name in ["errors.h", "errors.c", "refusals.c", "starved.c", "stopped.c"] {
         paths::copy(&paths::checkout().join("abi-tests/urxe").join(name), &share.join(name))?;
     }
     let output = run(&share, SCRIPT, TIMEOUT)?;
