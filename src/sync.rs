@@ -1,11 +1,17 @@
 //! What threads and processes meet by without a lock: atomics, and how they wait in a loop.
 //!
 //! Nothing but other names for the standard library's. The package in `models/` compiles the files
-//! that use them with another `sync`, which tries all orders in which threads can run.
+//! that use them with another `sync`, which tries all orders in which threads can run; for drd
+//! (`--cfg watched`) the atomics are [others](atomic) that tell it what they order.
 
+#[cfg(not(watched))]
 pub(crate) mod atomic {
     pub(crate) use core::sync::atomic::*;
 }
+
+#[cfg(watched)]
+#[path = "sync/watched.rs"]
+pub(crate) mod atomic;
 
 pub(crate) mod hint {
     pub(crate) use core::hint::spin_loop;
@@ -21,6 +27,12 @@ pub(crate) use std::thread_local;
 /// another one free.
 pub(crate) const fn entries(count: usize) -> usize {
     count
+}
+
+/// How often a test does something with threads: `count` times; less when drd watches each of them.
+#[cfg(test)]
+pub(crate) const fn rounds(count: u64) -> u64 {
+    if cfg!(watched) { count.div_ceil(20) } else { count }
 }
 
 /// How often to look at something before another way of waiting is taken: `count` times. Models look

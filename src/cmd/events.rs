@@ -97,8 +97,8 @@ fn in_seconds(seconds: libc::time_t) -> timespec {
 
 #[cfg(test)]
 mod tests {
+    use crate::sync::atomic::{AtomicU32, Ordering};
     use core::cell::Cell;
-    use core::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
 

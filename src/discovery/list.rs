@@ -126,8 +126,8 @@ mod tests {
     use super::*;
     use crate::discovery::tests::Tree;
     use crate::plugin::tests::{OneProvider, any_provider};
+    use crate::sync::atomic::Ordering;
     use crate::sys::errno::Errno;
-    use core::sync::atomic::Ordering;
 
     /// A list of the devices of a tree, which outlives it.
     fn list(tree: &Tree) -> List<OneProvider> {

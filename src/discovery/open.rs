@@ -158,9 +158,9 @@ mod tests {
     use super::*;
     use crate::discovery::Record;
     use crate::provider_api::context::{init, uninit};
+    use crate::sync::atomic::AtomicI32;
     use core::cell::Cell;
     use core::ptr;
-    use core::sync::atomic::AtomicI32;
     use std::os::fd::AsRawFd;
 
     thread_local! {

@@ -2,6 +2,7 @@ use core::ptr;
 
 use super::testing::{COPIES_ON_FORK, HUGE_PAGE, enable, fail_at, fail_no_more, take_advices};
 use super::*;
+use crate::sync::rounds;
 
 fn at(address: usize) -> *mut c_void {
     ptr::without_provenance_mut(address)
@@ -216,7 +217,7 @@ fn threads_share_the_counts() {
     std::thread::scope(|scope| {
         for thread in 0..4 {
             scope.spawn(move || {
-                for round in 0..500 {
+                for round in 0..rounds(500) as usize {
                     let base = 0x1000 * (1 + (thread + round) % 7);
                     FORK.exclude(base, 0x2000).unwrap();
                     FORK.include(base, 0x2000).unwrap();

@@ -3,10 +3,10 @@
 use super::load::File;
 use super::*;
 use crate::provider_api::private_abi;
+use crate::sync::atomic::{AtomicI32, Ordering};
 use crate::sys::tests::keep;
 use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_void};
-use core::sync::atomic::{AtomicI32, Ordering};
 use std::collections::BTreeMap;
 use std::path::Path;
 

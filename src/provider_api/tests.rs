@@ -1,9 +1,9 @@
 //! What a provider does from its constructor to its last context, by the functions that it calls.
 
+use crate::sync::atomic::{AtomicI32, Ordering};
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicI32, Ordering};
 
 use super::context::{_verbs_init_and_alloc_context, verbs_set_ops, verbs_uninit_context};
 use super::cq::verbs_init_cq;

@@ -127,7 +127,7 @@ unsafe extern "C" fn after() {
 
 #[cfg(test)]
 mod tests {
-    use core::sync::atomic::AtomicBool;
+    use crate::sync::atomic::AtomicBool;
 
     use super::*;
 

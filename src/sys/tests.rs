@@ -1,6 +1,6 @@
 //! What tests share: reproducible random bytes for parsers, and values that stay.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicUsize, Ordering};
 
 /// A value that stays as long as the process, where leak checkers find it. Takes no lock, so that a
 /// forked child can keep something too.
@@ -69,7 +69,7 @@ pub(crate) struct Folder(std::path::PathBuf);
 
 impl Folder {
     pub(crate) fn new(name: &str) -> Folder {
-        use core::sync::atomic::{AtomicU32, Ordering};
+        use crate::sync::atomic::{AtomicU32, Ordering};
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = format!("libibverbs-rs-{}-{count}-{name}", std::process::id());

@@ -93,8 +93,8 @@ impl Write for Name {
 
 #[cfg(test)]
 pub(super) mod testing {
+    use crate::sync::atomic::{AtomicU32, Ordering};
     use std::path::PathBuf;
-    use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
     use crate::verbs::testing::Fake;

@@ -1,10 +1,10 @@
 //! A provider for unit tests: a context without a kernel device, whose operations record what
 //! reaches them and return what the test wants.
 
+use crate::sync::atomic::AtomicI32;
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_void};
 use core::ptr;
-use core::sync::atomic::AtomicI32;
 
 use crate::abi::*;
 use crate::provider_api::context::{init, uninit};

@@ -1,4 +1,5 @@
-//! The unit tests in other surroundings: with the address sanitizer, and under valgrind.
+//! The unit tests in other surroundings: with the address sanitizer, and under memcheck and drd of
+//! valgrind.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,12 +7,12 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::fuzz::TRIPLE;
 use crate::paths;
-use crate::sh::Cmd;
+use crate::sh::{Cmd, tail};
 
 /// What the steps need beside Rust.
 pub(crate) const ADDRESS_NEEDS: &[&str] = &["gcc", "libc6-dev", "iproute2"];
 
-pub(crate) const MEMCHECK_NEEDS: &[&str] = &["gcc", "libc6-dev", "iproute2", "valgrind"];
+pub(crate) const VALGRIND_NEEDS: &[&str] = &["gcc", "libc6-dev", "iproute2", "valgrind"];
 
 /// What the address sanitizer is told: some tests ask for more memory than there is, and expect
 /// NULL.
@@ -66,7 +67,7 @@ fn program(build: Cmd) -> Result<PathBuf> {
         .ok_or_else(|| Error::new("cargo did not say where the tests are"))
 }
 
-/// Modules of the device whose tests run under memcheck, each in a process of its own: a test process
+/// Tests of the device under memcheck, those of a module in a process of their own: a test process
 /// keeps the slots that it has made, of 4 GiB each, and valgrind has room for some thirty. What the
 /// lists hold, and all that is outside of the device, runs side by side.
 const MODULES: [&[&str]; 2] = [
@@ -97,6 +98,10 @@ const LEFT_OUT: &[&str] = &[
     "sys::netlink::tests::garbage_ends_and_does_not_panic",
 ];
 
+/// The test that runs those of the fast path in a process of its own, which memcheck would not see. The
+/// address sanitizer sees it.
+const FAST: &str = "urxe::transfer::tests::fast::in_a_process_of_their_own";
+
 /// The unit tests under memcheck. Leaks are looked for outside of the device alone: to look for them
 /// there valgrind would read all of the slots, which are sparse; the address sanitizer finds those.
 pub(crate) fn memcheck() -> Result<String> {
@@ -109,7 +114,7 @@ pub(crate) fn memcheck() -> Result<String> {
             .args(["-q", "--error-exitcode=9", "--num-callers=30", &suppressions])
             .args(options)
             .arg(&program)
-            .args(["--test-threads", "1"])
+            .args(["--test-threads", "1", "--skip", FAST])
             .args(tests)
             .dir(paths::checkout())
             .timeout(Duration::from_secs(900))
@@ -137,7 +142,99 @@ pub(crate) fn memcheck() -> Result<String> {
         }
         Ok::<u32, Error>(count)
     })?;
-    Ok(format!("{count} tests; left out, as they take minutes: {}", LEFT_OUT.join(", ")))
+    let left_out = LEFT_OUT.join(", ");
+    Ok(format!("{count} tests; left out, as they take minutes: {left_out}, and {FAST}"))
+}
+
+/// Tests that start threads, by the beginning of their names: those that drd looks at. What one thread
+/// does alone is no race. `slots_are_freed_while_the_queue_grows` is left out: its threads wait for each
+/// other in loops, which takes minutes there.
+const THREADS: &[&str] = &[
+    "cmd::cq::tests::existing::destroying_waits",
+    "cmd::events::tests::the_last",
+    "discovery::device_file::tests::a_link_that_appears",
+    "fork::tests::a_kernel_without_the_advice",
+    "fork::tests::threads_share_the_counts",
+    "sync::atomic::tests::what",
+    "sys::mutex::tests",
+    "urxe::completion::ring::tests::adding_and_taking_at_once",
+    "urxe::completion::tests::events_follow_wishes",
+    "urxe::device::events::tests::events_reach",
+    "urxe::device::watch::tests::a_signal",
+    "urxe::device::watch::tests::changes",
+    "urxe::host::agent::tests::the_pusher",
+    "urxe::host::agent::tests::words_of_another_process",
+    "urxe::pair::lock::tests",
+    "urxe::region::keys::tests::readers",
+    "urxe::region::mr::tests::deregistration_waits",
+    "urxe::region::mr::tests::regions_of_many_threads",
+    "urxe::region::users::tests",
+    "urxe::shared",
+    "urxe::transfer::tests::fast::nothing_is_written",
+    "urxe::transfer::tests::fast::threads_share",
+    "verbs::comp_channel::tests::an_acknowledgement",
+];
+
+/// Tests of `sync/watched.rs` that have a race each.
+const RACES: &[&str] = &[
+    "sync::atomic::tests::race_of_what_is_not_acquired",
+    "sync::atomic::tests::race_of_what_is_not_released",
+];
+
+/// How drd begins a report.
+const REPORT: &str = "Conflicting ";
+
+/// Exit code of valgrind when there was one.
+const ERRORS: i32 = 9;
+
+/// The unit tests that start threads under drd, built so that the atomics of the library tell it what
+/// they order, and before that tests with a race, each of which it must report. The stack is looked at
+/// there alone: drd does not see when std::thread::scope has its threads behind it, after which their
+/// places on the stack are used again.
+pub(crate) fn races() -> Result<String> {
+    let build = Cmd::new("cargo")
+        .args(["test", "--lib", "--no-run"])
+        .env("RUSTFLAGS", "--cfg watched")
+        .env("CARGO_TARGET_DIR", paths::target().join("watched"));
+    let program = program(build)?;
+    let suppressions = paths::checkout().join("xtask/races.supp");
+    let drd = |options: &[&str], tests: &[&str]| {
+        Cmd::new("valgrind")
+            .args(["-q", "--tool=drd", "--num-callers=30"])
+            .arg(format!("--error-exitcode={ERRORS}"))
+            // Otherwise a thread that looks at a word in a loop keeps the others from running.
+            .arg("--fair-sched=try")
+            .args(options)
+            .arg(format!("--suppressions={}", suppressions.display()))
+            .arg(&program)
+            .args(["--test-threads", "1", "--nocapture"])
+            .args(tests)
+            .dir(paths::checkout())
+            .timeout(Duration::from_secs(900))
+    };
+    for race in RACES {
+        let finished = drd(&["--check-stack-var=yes"], &["--ignored", "--exact", race]).finish()?;
+        let output = paths::read(&finished.log)?;
+        let is_seen = output.contains(REPORT) && output.contains("watched.rs");
+        if finished.code != ERRORS || !is_seen {
+            let log = finished.log.display();
+            return Err(Error::new(format!(
+                "drd does not report {race}; what it says is in {log}"
+            )));
+        }
+    }
+    // Some tests are otherwise started by another one, in a process that valgrind does not see.
+    let tests: Vec<&str> = ["--include-ignored"].iter().chain(THREADS).copied().collect();
+    let output = drd(&[], &tests).output()?;
+    // A process that a test started may have had its own to say, which the test did not see.
+    if output.contains(REPORT) {
+        return Err(Error::new(format!("a process of a test has a race:\n{}", tail(&output, 40))));
+    }
+    Ok(format!(
+        "{} tests that start threads; {} with a race were reported",
+        passed(&output)?,
+        RACES.len()
+    ))
 }
 
 /// The number of tests that have passed.

@@ -1,7 +1,7 @@
 //! Whether providers take devices, and what they get.
 
+use crate::sync::atomic::Ordering;
 use core::result::Result;
-use core::sync::atomic::Ordering;
 
 use super::*;
 use crate::plugin::tests::{

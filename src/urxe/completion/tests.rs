@@ -1,8 +1,8 @@
 //! Completion queues through the verbs, with events, and from other processes.
 
+use crate::sync::atomic::Ordering::Relaxed;
 use core::ffi::{c_int, c_void};
 use core::ptr;
-use core::sync::atomic::Ordering::Relaxed;
 use std::cell::RefCell;
 
 use super::add::add;

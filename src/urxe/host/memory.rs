@@ -154,8 +154,8 @@ impl Drop for MappedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
     use crate::urxe::shared::QpShared;
-    use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
     fn memory(length: u64) -> Memory {
         // SAFETY: a name and flags.

@@ -1,7 +1,7 @@
 //! Directories and processes for tests.
 
+use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::Host;
 use super::directory::Directory;

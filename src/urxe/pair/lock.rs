@@ -96,6 +96,7 @@ impl Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::rounds;
 
     #[test]
     fn one_thread_at_a_time() {
@@ -105,7 +106,7 @@ mod tests {
             std::thread::scope(|scope| {
                 for _ in 0..4 {
                     scope.spawn(|| {
-                        for _ in 0..2000 {
+                        for _ in 0..rounds(2000) {
                             lock.lock();
                             let value = count.load(Ordering::Relaxed);
                             core::hint::spin_loop();
@@ -115,8 +116,9 @@ mod tests {
                     });
                 }
             });
-            assert_eq!(count.load(Ordering::Relaxed), 8000);
+            assert_eq!(u64::from(count.load(Ordering::Relaxed)), 4 * rounds(2000));
             assert!(lock.try_lock() && !lock.try_lock());
+            lock.unlock();
         }
     }
 }

@@ -1,5 +1,5 @@
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use crate::sync::atomic::AtomicBool;
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use super::owner::Identity;
 use super::*;

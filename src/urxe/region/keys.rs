@@ -143,9 +143,10 @@ fn write(entry: &KeyEntry, content: &Content) {
 
 #[cfg(test)]
 mod tests {
-    use core::sync::atomic::AtomicBool;
+    use crate::sync::atomic::AtomicBool;
 
     use super::*;
+    use crate::sync::rounds;
     use crate::urxe::host::testing::Scratch;
     use crate::urxe::region::{Denied, Wanted, check};
 
@@ -251,7 +252,7 @@ mod tests {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                for round in 0..20_000 {
+                for round in 0..rounds(20_000) {
                     store(host, &of(1 + round % 7)).unwrap();
                 }
                 done.store(true, Release);

@@ -132,9 +132,10 @@ pub(super) fn pass(host: &Host) {
 
 #[cfg(test)]
 mod tests {
-    use core::sync::atomic::AtomicBool;
+    use crate::sync::atomic::AtomicBool;
 
     use super::*;
+    use crate::sync::rounds;
     use crate::urxe::host::testing::{Child, Scratch};
 
     #[test]
@@ -151,7 +152,7 @@ mod tests {
                 released.store(true, SeqCst);
                 drop(outer);
                 // Comes again and again: that is not waited for.
-                for _ in 0..10_000 {
+                for _ in 0..rounds(10_000) {
                     drop(using(host));
                 }
             });

@@ -147,6 +147,7 @@ impl Drop for Guard<'_> {
 mod tests {
     use super::super::patience::PATIENCE;
     use super::*;
+    use crate::sync::rounds;
     use std::sync::Arc;
 
     fn free() -> Lock {
@@ -167,7 +168,7 @@ mod tests {
             .map(|thread| {
                 let lock = Arc::clone(&lock);
                 std::thread::spawn(move || {
-                    for _ in 0..2000 {
+                    for _ in 0..rounds(2000) {
                         let (_guard, from) =
                             lock.0.lock(Holder::new(1, thread), PATIENCE, |_| false).unwrap();
                         assert_eq!(from, TakenOver::No);
@@ -181,7 +182,7 @@ mod tests {
         for thread in threads {
             thread.join().unwrap();
         }
-        assert_eq!(lock.1.load(Ordering::Relaxed), 8000);
+        assert_eq!(lock.1.load(Ordering::Relaxed), 4 * rounds(2000));
     }
 
     #[test]

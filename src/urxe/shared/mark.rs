@@ -84,7 +84,8 @@ impl Drop for Marked<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::sync::atomic::AtomicBool;
+    use crate::sync::atomic::AtomicBool;
+    use crate::sync::rounds;
 
     #[test]
     fn waiting_ends_when_the_mark_is_taken_away_or_its_owner_is_gone() {
@@ -118,11 +119,11 @@ mod tests {
         // The thing, and how many use it.
         let (mark, thing, used) =
             (Mark(AtomicU32::new(0)), AtomicBool::new(true), AtomicU32::new(0));
-        for _ in 0..200 {
+        for _ in 0..rounds(200) {
             thing.store(true, Ordering::SeqCst);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    for _ in 0..100 {
+                    for _ in 0..rounds(100) {
                         let _set = mark.set(true);
                         if thing.load(Ordering::Acquire) {
                             used.fetch_add(1, Ordering::SeqCst);

@@ -27,7 +27,8 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Slow,
         run: address_sanitizer,
     },
-    Step { name: "memcheck", needs: sanitize::MEMCHECK_NEEDS, class: Class::Slow, run: memcheck },
+    Step { name: "memcheck", needs: sanitize::VALGRIND_NEEDS, class: Class::Slow, run: memcheck },
+    Step { name: "races", needs: sanitize::VALGRIND_NEEDS, class: Class::Slow, run: races },
     Step { name: "headers", needs: headers::NEEDS, class: Class::Slow, run: headers },
     Step { name: "fuzzing", needs: &["g++"], class: Class::Quick, run: fuzzing },
     Step { name: "models", needs: &[], class: Class::Slow, run: models },
@@ -419,6 +420,10 @@ fn bookworm_programs(ctx: &Ctx) -> Result<String> {
 
 fn memcheck(_: &Ctx) -> Result<String> {
     sanitize::memcheck()
+}
+
+fn races(_: &Ctx) -> Result<String> {
+    sanitize::races()
 }
 
 fn address_sanitizer(_: &Ctx) -> Result<String> {

@@ -1,6 +1,6 @@
 //! Destroying, resizing, notification, moderation.
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Contexts of providers of each release, from registration to closing.
 
+use crate::sync::atomic::{AtomicI32, Ordering};
 use core::cell::{Cell, RefCell};
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicI32, Ordering};
 
 use super::*;
 use crate::discovery;

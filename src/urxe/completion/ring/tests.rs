@@ -1,6 +1,7 @@
-use core::sync::atomic::AtomicBool;
+use crate::sync::atomic::AtomicBool;
 
 use super::*;
+use crate::sync::rounds;
 use crate::urxe::completion::entry::empty_cqe;
 use crate::urxe::shared::{Holder, PATIENCE};
 
@@ -224,10 +225,10 @@ fn resizing_keeps_what_waits() {
 /// after a wish for an event is followed by one.
 #[test]
 fn adding_and_taking_at_once() {
-    const EACH: u64 = 3000;
+    const EACH: u64 = rounds(3000);
     let queue = Queue::new(16);
     let lock = &queue.shared.lock;
-    let events = core::sync::atomic::AtomicU32::new(0);
+    let events = crate::sync::atomic::AtomicU32::new(0);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for thread in 1..=2_u64 {

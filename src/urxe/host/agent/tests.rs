@@ -1,8 +1,9 @@
 use super::super::testing::{Child, Scratch};
 use super::*;
+use crate::sync::atomic::AtomicU64 as Count;
+use crate::sync::rounds;
 use crate::sys::tests::keep;
 use crate::urxe::shared::IN_A_HURRY;
-use std::sync::atomic::AtomicU64 as Count;
 
 fn piece(address: *mut u8, length: usize) -> iovec {
     iovec { iov_base: address.cast(), iov_len: length }
@@ -28,7 +29,7 @@ fn words_of_another_process() {
             words[2].fetch_add(1, SeqCst);
             std::thread::yield_now();
         }
-        assert_eq!((words[0].load(SeqCst), words[3].load(SeqCst)), (15, 1000));
+        assert_eq!((words[0].load(SeqCst), words[3].load(SeqCst)), (15, 10 * rounds(100)));
     });
     let host = scratch.host();
     let peer = host.peer(slot).unwrap();
@@ -45,7 +46,7 @@ fn words_of_another_process() {
     std::thread::scope(|scope| {
         for _ in 0..10 {
             scope.spawn(|| {
-                for _ in 0..100 {
+                for _ in 0..rounds(100) {
                     word(3, Word::FetchAdd { add: 1 }).unwrap();
                 }
             });

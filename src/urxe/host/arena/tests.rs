@@ -1,6 +1,6 @@
 use super::super::testing::Scratch;
 use super::*;
-use core::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 fn fill(memory: &Memory, offset: u64, length: u64) {
     for word in memory.slice::<AtomicU64>(offset, (length / 8) as usize).unwrap() {

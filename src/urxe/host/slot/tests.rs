@@ -1,6 +1,6 @@
 use super::super::testing::{Child, Scratch};
 use super::*;
-use core::sync::atomic::AtomicU64;
+use crate::sync::atomic::AtomicU64;
 use std::fs;
 use std::os::unix::fs::symlink;
 

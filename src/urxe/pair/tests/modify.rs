@@ -1,6 +1,6 @@
 //! States and attributes.
 
-use core::sync::atomic::Ordering::Relaxed;
+use crate::sync::atomic::Ordering::Relaxed;
 
 use super::*;
 use crate::urxe::device::Context;

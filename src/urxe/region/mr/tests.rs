@@ -1,7 +1,8 @@
+use crate::sync::atomic::{AtomicBool, Ordering};
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
+use crate::sync::rounds;
 use crate::sys::page;
 use crate::urxe::host::testing::Child;
 use crate::urxe::region::testing::{dealloc_pd, free_pd, look, pd};
@@ -323,7 +324,7 @@ fn regions_of_many_threads_do_not_disturb_each_other() {
         for _ in 0..3 {
             scope.spawn(move || {
                 let pd = pd();
-                for round in 0..300 {
+                for round in 0..rounds(300) as usize {
                     let addr = ptr::with_exposed_provenance_mut(start + round);
                     let mr = reg(pd, addr, 100, LOCAL).unwrap();
                     let place = look(key(mr), &wanted(pd, LOCAL, addr.addr() as u64, 100));

@@ -1,6 +1,6 @@
 //! Requests that fail, with what each side sees of it.
 
-use core::sync::atomic::Ordering::Relaxed;
+use crate::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::super::responder::Responder;

@@ -6,11 +6,12 @@
 mod lists;
 mod sends;
 
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::SeqCst;
+use crate::sync::atomic::AtomicBool;
+use crate::sync::atomic::Ordering::SeqCst;
 
 use super::super::Reason;
 use super::*;
+use crate::sync::rounds;
 use crate::urxe::pair::{done_at_once, go_the_general_way, post_send};
 
 /// Where the peer is, and whether its memory is a buffer of the device.
@@ -314,6 +315,41 @@ impl Shared<'_> {
     }
 }
 
+/// Threads post to one QP and poll its CQ: each piece arrives, and there are as many completions.
+#[test]
+#[ignore = "run by in_a_process_of_their_own"]
+fn threads_share_a_qp() {
+    const THREADS: usize = 3;
+    const LENGTH: usize = 200;
+    for (general, buf) in [(false, false), (false, true), (true, true)] {
+        go_the_general_way(general);
+        let mut pair = pair_of(Where::Here, buf, IBV_QPT_RC);
+        let shared = Shared(&pair);
+        std::thread::scope(|scope| {
+            let threads = core::array::from_fn::<_, THREADS, _>(|thread| {
+                let shared = &shared;
+                scope.spawn(move || {
+                    let (pair, near) = (shared.pair(), &shared.pair().near);
+                    let at = thread * LENGTH;
+                    near.fill_part(at, LENGTH, 7 + thread as u64);
+                    for round in 0..rounds(200) {
+                        let wr = pair.rdma(round, IBV_WR_RDMA_WRITE, at);
+                        near.send(wr, &mut near.list(&[(at, LENGTH)]));
+                        // It may be that of another thread.
+                        assert_eq!(near.sent().status, IBV_WC_SUCCESS);
+                    }
+                })
+            });
+            threads.map(|thread| thread.join().unwrap());
+        });
+        assert!(pair.near.poll(pair.near.cq).is_none());
+        for thread in 0..THREADS {
+            assert_eq!(pair.wrong(thread * LENGTH, LENGTH, 7 + thread as u64), []);
+        }
+        go_the_general_way(false);
+    }
+}
+
 #[test]
 #[ignore = "run by in_a_process_of_their_own"]
 fn nothing_is_written_after_its_region_was_deregistered() {
@@ -327,7 +363,7 @@ fn nothing_is_written_after_its_region_was_deregistered() {
 
 fn deregister_under_load() {
     for buf in [false, true] {
-        for _ in 0..10 {
+        for _ in 0..rounds(10) {
             let pair = pair_of(Where::Here, buf, IBV_QPT_RC);
             let (stop, shared) = (AtomicBool::new(false), Shared(&pair));
             std::thread::scope(|scope| {
