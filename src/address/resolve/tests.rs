@@ -5,7 +5,8 @@
 use super::*;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 const OWN: Mac = [0x02, 0, 0x5e, 0, 0x53, 0x0a];
@@ -215,22 +216,37 @@ fn this_host_and_groups_need_no_network() {
     });
 }
 
+/// Does something on a network until it takes no longer than it may, three times at most: a machine
+/// with much else to do makes one take longer now and then, a fault all of them.
+fn in_time(limit: Duration, test: impl Fn() -> Duration + Copy + Send + 'static) {
+    let too_late = Arc::new(AtomicBool::new(false));
+    for _ in 0..3 {
+        let late = Arc::clone(&too_late);
+        with_network(move || late.store(test() >= limit, SeqCst));
+        if !too_late.load(SeqCst) {
+            return;
+        }
+    }
+    panic!("three times longer than {limit:?}");
+}
+
 #[test]
 fn silence_ends_the_search_in_time() {
-    with_network(|| {
+    in_time(Duration::from_secs(6), || {
         let before = count_descriptors();
         let begin = Instant::now();
         let result = resolve(ip("192.0.2.1"), 0, ip("192.0.2.99"));
         let took = begin.elapsed();
         assert_eq!(result, Err(Errno::EHOSTUNREACH));
-        assert!(took >= Duration::from_millis(2900) && took < Duration::from_secs(6), "{took:?}");
+        assert!(took >= Duration::from_millis(2900), "{took:?}");
         assert_eq!(count_descriptors(), before);
+        took
     });
 }
 
 #[test]
 fn an_answer_that_comes_late_is_taken() {
-    with_network(|| {
+    in_time(Duration::from_millis(2500), || {
         let begin = Instant::now();
         // A new thread is in the namespace of the one that made it.
         let helper = std::thread::spawn(|| {
@@ -240,7 +256,7 @@ fn an_answer_that_comes_late_is_taken() {
         let result = resolve(ip("192.0.2.1"), 0, ip("192.0.2.99"));
         assert!(helper.join().unwrap());
         assert_eq!(result, to([0x02, 0, 0x5e, 0, 0x53, 0x63]));
-        assert!(begin.elapsed() < Duration::from_millis(2500), "{:?}", begin.elapsed());
+        begin.elapsed()
     });
 }
 
