@@ -340,7 +340,9 @@ fn threads_share_a_qp() {
                     }
                 })
             });
-            threads.map(|thread| thread.join().unwrap());
+            for thread in threads {
+                thread.join().unwrap();
+            }
         });
         assert!(pair.near.poll(pair.near.cq).is_none());
         for thread in 0..THREADS {
