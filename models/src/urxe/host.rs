@@ -110,7 +110,7 @@ pub(crate) struct Host {
 /// A process, as others see it.
 pub(crate) struct Peer {
     memory: Memory,
-    /// Nothing is in there: models are about the table of all.
+    /// Its own key table.
     keys: Memory,
     epoch: u64,
 }
@@ -249,7 +249,10 @@ impl Host {
     pub(crate) fn back_keys(&self, count: u32) -> Result<()> {
         let end = KEY_TABLE + u64::from(count.min(256)) * size_of::<KeyEntry>() as u64;
         assert!(end <= OBJECTS);
-        self.header()?.keys.fetch_max(count.min(256), Ordering::Release);
+        let own = self.keys().at::<Header>(0).ok_or(Errno::EIO)?;
+        for header in [own, self.header()?] {
+            header.keys.fetch_max(count.min(256), Ordering::Release);
+        }
         Ok(())
     }
 }
