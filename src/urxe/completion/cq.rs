@@ -77,7 +77,7 @@ impl Cq {
         unsafe { &*cq.cast::<Cq>() }
     }
 
-    /// Offset of its [`CqShared`] in the slot of this process: what [`add`](super::add()) wants.
+    /// Offset of its [`CqShared`] in the slot of this process: what [`add`](super::add::add()) wants.
     pub(crate) fn record(&self) -> u64 {
         self.record
     }
