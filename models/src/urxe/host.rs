@@ -110,7 +110,7 @@ pub(crate) struct Host {
 /// A process, as others see it.
 pub(crate) struct Peer {
     memory: Memory,
-    /// Its own key table.
+    /// Nothing is in there, but in the model that is about it: others are about the table of all.
     keys: Memory,
     epoch: u64,
 }
@@ -132,7 +132,11 @@ pub(crate) fn processes<const N: usize>() -> [&'static Host; N] {
         core::array::from_fn(|index| {
             hosts.push(Box::new(Host {
                 slot: index as u32 + 1,
-                own: Peer { memory: Memory::new(), keys: Memory::new(), epoch: epoch_of(index as u32 + 1) },
+                own: Peer {
+                    memory: Memory::new(),
+                    keys: Memory::new(),
+                    epoch: epoch_of(index as u32 + 1),
+                },
                 next: Mutex::new(OBJECTS),
                 dead: AtomicBool::new(false),
             }));
@@ -180,11 +184,7 @@ impl Host {
         self.pass_marks(self.qps()).unwrap();
     }
 
-    pub(crate) fn lock<'a>(
-        &self,
-        lock: &'a Lock,
-        patience: u64,
-    ) -> Result<(Guard<'a>, TakenOver)> {
+    pub(crate) fn lock<'a>(&self, lock: &'a Lock, patience: u64) -> Result<(Guard<'a>, TakenOver)> {
         lock.lock(self.holder(), patience, |holder| self.is_dead(holder))
     }
 
@@ -249,10 +249,7 @@ impl Host {
     pub(crate) fn back_keys(&self, count: u32) -> Result<()> {
         let end = KEY_TABLE + u64::from(count.min(256)) * size_of::<KeyEntry>() as u64;
         assert!(end <= OBJECTS);
-        let own = self.keys().at::<Header>(0).ok_or(Errno::EIO)?;
-        for header in [own, self.header()?] {
-            header.keys.fetch_max(count.min(256), Ordering::Release);
-        }
+        self.header()?.keys.fetch_max(count.min(256), Ordering::Release);
         Ok(())
     }
 }

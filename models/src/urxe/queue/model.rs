@@ -15,7 +15,7 @@ use crate::urxe::completion::{self, Entry};
 use crate::urxe::host::{Host, agent, processes};
 use crate::urxe::origin::Origin;
 use crate::urxe::region::model as keys;
-use crate::urxe::shared::{CQE_PAYLOAD, Guard, Lock, PATIENCE, QpShared, TakenOver};
+use crate::urxe::shared::{CQE_PAYLOAD, Guard, Header, Lock, PATIENCE, QpShared, TakenOver};
 
 const RING: &str = "urxe/queue/ring.rs";
 const OWNER: &str = "urxe/queue/owner.rs";
@@ -251,6 +251,8 @@ pub(crate) static KEYS: Model = Model {
 fn withdrawal() {
     let [owner, peer] = processes();
     let receives = Receives::of_keys(owner, true);
+    // Receives are checked with the table of the process alone.
+    owner.keys().at::<Header>(0).unwrap().keys.store(256, Relaxed);
     let key = keys::region_of(owner, CQE_PAYLOAD as u64);
     // What the receive is like otherwise does not matter.
     let (header, list) = receives.queue().parts(0).unwrap();

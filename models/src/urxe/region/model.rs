@@ -9,7 +9,7 @@ use crate::runner::Model;
 use crate::sync;
 use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::urxe::host::{Host, processes};
-use crate::urxe::shared::{PATIENCE, QpShared};
+use crate::urxe::shared::{KeyEntry, PATIENCE, QpShared};
 
 const KEYS: &str = "urxe/region/keys.rs";
 const CHECK: &str = "urxe/region/check.rs";
@@ -17,7 +17,12 @@ const USERS: &str = "urxe/region/users.rs";
 
 /// Of an entry, keeps the sequence and some members as they are, first and last ones among them.
 pub(crate) fn few_members(host: &Host, key: u32) {
-    let entry = super::check::entry(host.memory(), key).unwrap();
+    for memory in [host.memory(), host.keys()] {
+        super::check::entry(memory, key).inspect(|entry| few_members_of(entry));
+    }
+}
+
+fn few_members_of(entry: &KeyEntry) {
     for member in [&entry.pd, &entry.access, &entry.memory, &entry.file, &entry.qp_num] {
         sync::plain(member);
     }
@@ -94,8 +99,10 @@ pub(crate) fn region(host: &Host) -> u32 {
 pub(crate) fn region_of(host: &Host, length: u64) -> u32 {
     let key = keys::reserve(host).unwrap();
     few_members(host, key);
-    let entry = super::check::entry(host.memory(), key).unwrap();
-    (sync::plain(&entry.iova), sync::plain(&entry.parent));
+    for entry in [host.memory(), host.keys()].map(|memory| super::check::entry(memory, key)) {
+        entry.inspect(|entry| sync::plain(&entry.iova));
+        entry.inspect(|entry| sync::plain(&entry.parent));
+    }
     let content = Content { key, pd: 1, access: 1, length, ..Content::default() };
     keys::store(host, &content).unwrap();
     key
