@@ -12,6 +12,7 @@ use crate::urxe::marks_model as marks;
 use crate::urxe::pair::model as sends;
 use crate::urxe::queue::model as receives;
 use crate::urxe::region::model as keys;
+use crate::urxe::transfer::model as multicast;
 use crate::verbs::mr::device_address_model as regions;
 
 pub(crate) static ALL: &[&Model] = &[
@@ -36,6 +37,7 @@ pub(crate) static ALL: &[&Model] = &[
     &receives::GROWING,
     &receives::KEYS,
     &receives::DEATH,
+    &multicast::GROUPS,
     &sends::EXCLUSION,
     &sends::PLACES,
     &objects::USERS,

@@ -6,6 +6,7 @@ use super::mutex::{Mutex, MutexGuard};
 #[derive(Clone, Copy)]
 pub(crate) enum Rank {
     Addresses,
+    Groups,
     Keys,
     Threads,
     Windows,

@@ -196,6 +196,12 @@ impl Host {
         })
     }
 
+    pub(crate) fn all_peers(&self) -> Vec<&'static Peer> {
+        let slots: Vec<u32> =
+            HOSTS.with_borrow(|hosts| hosts.iter().map(|host| host.slot).collect());
+        slots.into_iter().map(|slot| self.peer(slot).unwrap()).collect()
+    }
+
     pub(crate) fn holder(&self) -> Holder {
         Holder::new(self.slot, self.epoch())
     }

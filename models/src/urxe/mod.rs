@@ -14,6 +14,7 @@ pub(crate) mod queue;
 pub(crate) mod region;
 #[path = "../../../src/urxe/shared/mod.rs"]
 pub(crate) mod shared;
+pub(crate) mod transfer;
 
 /// As the library's; nobody reads the log of a model.
 macro_rules! explain {

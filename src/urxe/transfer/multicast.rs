@@ -2,7 +2,8 @@
 //! who sends looks at the lists of all.
 
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::atomic::{AtomicU32, AtomicU64};
+use crate::sync::atomic::{AtomicU32, AtomicU64, fence};
+use crate::sync::entries as entries_of;
 use core::ffi::c_int;
 
 use crate::abi::*;
@@ -11,7 +12,7 @@ use crate::sys::fork_mutex::{ForkMutex, Rank};
 use crate::urxe::explain;
 use crate::urxe::host::{Host, Peer};
 use crate::urxe::pair::Qp;
-use crate::urxe::shared::{Header, Shared};
+use crate::urxe::shared::{Header, QPS, SLOTS, Shared};
 use crate::urxe::transfer::responder::gid;
 
 /// A QP that is attached to a group.
@@ -21,15 +22,24 @@ pub(super) struct Attachment {
     gid: [AtomicU64; 2],
     /// LID of the group.
     lid: AtomicU32,
-    /// The QP; 0 if the entry is not in use. Stored last.
-    qp_num: AtomicU32,
+    /// The number of the QP, 0 if the entry is not in use, and above it how often the entry has been.
+    /// Stored last: who finds the same before and after it looked has seen one attachment.
+    member: AtomicU32,
+}
+
+/// Bits of the number of a QP.
+const NUMBER_BITS: u32 = 24;
+const _: () = assert!(SLOTS * QPS == 1 << NUMBER_BITS);
+
+fn number_of(member: u32) -> u32 {
+    member & ((1 << NUMBER_BITS) - 1)
 }
 
 // SAFETY: nothing but atomics.
 unsafe impl Shared for Attachment {}
 
 /// Attachments of a process.
-const ENTRIES: usize = 1 << 12;
+const ENTRIES: usize = entries_of(1 << 12);
 /// First LID of multicast groups.
 const FIRST_LID: u16 = 0xc000;
 
@@ -63,9 +73,13 @@ impl Group {
 pub(super) fn for_each(host: &Host, group: &Group, mut action: impl FnMut(&Peer, u32)) {
     for peer in host.all_peers() {
         for entry in entries(&peer) {
-            let number = entry.qp_num.load(Acquire);
-            if number != 0 && group.has(entry) {
-                action(&peer, number);
+            let member = entry.member.load(Acquire);
+            if number_of(member) == 0 || !group.has(entry) {
+                continue;
+            }
+            fence(Acquire);
+            if entry.member.load(Relaxed) == member {
+                action(&peer, number_of(member));
             }
         }
     }
@@ -92,13 +106,16 @@ fn attach(host: &Host, number: u32, group: &Group) -> Result<()> {
     if find(entries, number, group).is_some() {
         return Ok(());
     }
-    let free = entries.iter().find(|entry| entry.qp_num.load(Relaxed) == 0);
+    let free = entries.iter().find(|entry| number_of(entry.member.load(Relaxed)) == 0);
     let entry = free.ok_or(Errno::ENOMEM)?;
+    let count = (entry.member.load(Relaxed) >> NUMBER_BITS).wrapping_add(1);
+    // Who sees what is stored next sees that the entry was not in use.
+    fence(Release);
     for (word, bytes) in entry.gid.iter().zip(group.gid.as_chunks().0) {
         word.store(u64::from_ne_bytes(*bytes), Relaxed);
     }
     entry.lid.store(u32::from(group.lid), Relaxed);
-    entry.qp_num.store(number, Release);
+    entry.member.store(count << NUMBER_BITS | number, Release);
     Ok(())
 }
 
@@ -106,17 +123,20 @@ fn attach(host: &Host, number: u32, group: &Group) -> Result<()> {
 fn detach(host: &Host, number: u32, group: &Group) -> Result<()> {
     let _changing = CHANGING.lock();
     let entry = find(entries(host.own()), number, group).ok_or(Errno::EINVAL)?;
-    entry.qp_num.store(0, Release);
+    let member = entry.member.load(Relaxed);
+    entry.member.store(member - number_of(member), Release);
     Ok(())
 }
 
 fn find<'a>(entries: &'a [Attachment], number: u32, group: &Group) -> Option<&'a Attachment> {
-    entries.iter().find(|entry| entry.qp_num.load(Relaxed) == number && group.has(entry))
+    let is_it =
+        |entry: &&Attachment| number_of(entry.member.load(Relaxed)) == number && group.has(entry);
+    entries.iter().find(is_it)
 }
 
 /// Whether a QP of this process is attached to a group: then it is not destroyed (EBUSY).
 pub(crate) fn is_attached(host: &Host, number: u32) -> bool {
-    entries(host.own()).iter().any(|entry| entry.qp_num.load(Relaxed) == number)
+    entries(host.own()).iter().any(|entry| number_of(entry.member.load(Relaxed)) == number)
 }
 
 /// `ibv_attach_mcast(3)`

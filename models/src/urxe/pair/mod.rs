@@ -1,12 +1,31 @@
 //! Queue pairs.
 
 use super::host::Host;
+use crate::abi::{ibv_qp, ibv_qp_type};
 
 #[path = "../../../../src/urxe/pair/freed.rs"]
 mod freed;
 #[path = "../../../../src/urxe/pair/lock.rs"]
 mod lock;
 pub(crate) mod model;
+
+/// What a model needs of a QP.
+#[repr(C)]
+pub(crate) struct Qp {
+    pub(crate) host: &'static Host,
+    pub(crate) kind: ibv_qp_type,
+    pub(crate) number: u32,
+}
+
+impl Qp {
+    /// # Safety
+    ///
+    /// `qp` must be a QP of a model.
+    pub(crate) unsafe fn of<'a>(qp: *mut ibv_qp) -> &'a Qp {
+        // SAFETY: the caller's promise.
+        unsafe { &*qp.cast::<Qp>() }
+    }
+}
 
 /// No send of a model waits.
 pub(crate) fn progress(_: &Host, _: u64) {}
