@@ -5,7 +5,9 @@ use crate::in_use_model as objects;
 use crate::provider_api::live_model as contexts;
 use crate::runner::Model;
 use crate::sys::heap_model as reserve;
+use crate::urxe::completion::counter_model as counters;
 use crate::urxe::completion::model as completions;
+use crate::urxe::completion::moderation_model as moderation;
 use crate::urxe::host::mailbox_model as mailbox;
 use crate::urxe::lock_model as lock;
 use crate::urxe::marks_model as marks;
@@ -28,6 +30,8 @@ pub(crate) static ALL: &[&Model] = &[
     &completions::ROOM,
     &completions::EVENTS,
     &completions::DEATH,
+    &counters::COUNTERS,
+    &moderation::COUNT,
     &mailbox::JOBS,
     &mailbox::DEATH,
     &receives::POSTING,

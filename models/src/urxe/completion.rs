@@ -2,6 +2,9 @@
 
 #[path = "../../../src/urxe/completion/add.rs"]
 pub(crate) mod add;
+#[path = "../../../src/urxe/completion/counter.rs"]
+pub(crate) mod counter;
+pub(crate) mod counter_model;
 #[path = "../../../src/urxe/completion/cq.rs"]
 pub(crate) mod cq;
 #[path = "../../../src/urxe/completion/entry.rs"]
@@ -9,6 +12,7 @@ pub(crate) mod entry;
 pub(crate) mod model;
 #[path = "../../../src/urxe/completion/moderation.rs"]
 mod moderation;
+pub(crate) mod moderation_model;
 #[path = "../../../src/urxe/completion/poll.rs"]
 pub(crate) mod poll;
 #[path = "../../../src/urxe/completion/retire.rs"]

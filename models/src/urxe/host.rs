@@ -105,6 +105,12 @@ pub(crate) struct Host {
     /// The part of the memory that is not in use.
     next: Mutex<u64>,
     dead: AtomicBool,
+    pairs: Pairs,
+}
+
+/// Of the library's `pair::Registry`, what is not about queue pairs.
+pub(crate) struct Pairs {
+    pub(crate) counters: AtomicU32,
 }
 
 /// A process, as others see it.
@@ -139,6 +145,7 @@ pub(crate) fn processes<const N: usize>() -> [&'static Host; N] {
                 },
                 next: Mutex::new(OBJECTS),
                 dead: AtomicBool::new(false),
+                pairs: Pairs { counters: AtomicU32::new(0) },
             }));
             // SAFETY: boxes do not move, and live until the next execution begins.
             unsafe { &*core::ptr::from_ref(hosts[index].as_ref()) }
@@ -150,6 +157,10 @@ pub(crate) fn processes<const N: usize>() -> [&'static Host; N] {
 impl Host {
     pub(crate) fn own(&self) -> &Peer {
         &self.own
+    }
+
+    pub(crate) fn pairs(&self) -> &Pairs {
+        &self.pairs
     }
 
     pub(crate) fn memory(&self) -> &Memory {

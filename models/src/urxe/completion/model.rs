@@ -18,7 +18,7 @@ const RING: &str = "urxe/completion/ring.rs";
 
 /// A queue of a process, as C knows it.
 #[derive(Clone, Copy)]
-pub(crate) struct Handle(*mut ibv_cq);
+pub(crate) struct Handle(pub(super) *mut ibv_cq);
 
 // SAFETY: threads of a model are one of the system.
 unsafe impl Send for Handle {}
@@ -44,7 +44,7 @@ impl Handle {
         cq
     }
 
-    fn cq(&self) -> &'static Cq {
+    pub(super) fn cq(&self) -> &'static Cq {
         // SAFETY: made by `new`, and never destroyed.
         unsafe { Cq::of(self.0) }
     }
@@ -58,7 +58,7 @@ impl Handle {
     }
 
     /// Adds a completion with a number.
-    fn add(&self, me: &Host, owner: &Host, number: u32) -> Added {
+    pub(super) fn add(&self, me: &Host, owner: &Host, number: u32) -> Added {
         let entry = Entry { wr_id: u64::from(number), byte_len: number, ..Entry::default() };
         add(me, owner.own(), self.cq().record(), &entry, PATIENCE)
     }
