@@ -29,7 +29,7 @@ use crate::sys::mutex::{Mutex, MutexGuard};
 /// memory has been registered already, ENOSYS when the kernel cannot do it, ENOMEM.
 /// `ibv_fork_init(3)`
 extern "C" fn ibv_fork_init() -> c_int {
-    heap::enough().and_then(|()| fork().enable()).or_number()
+    heap::enough().and_then(|()| enable()).or_number()
 }
 export!(ibv_fork_init @@ "IBVERBS_1.1");
 
@@ -75,12 +75,20 @@ pub(crate) fn init_from_environment() {
     if !env::switch(c"RDMAV_FORK_SAFE") && !env::switch(c"IBV_FORK_SAFE") {
         return;
     }
-    if let Err(errno) = fork().enable() {
+    if let Err(errno) = enable() {
         warning(format_args!(
             "fork support was asked for but cannot be had: {}",
             std::io::Error::from_raw_os_error(errno.0),
         ));
     }
+}
+
+/// Enables fork support of this process. Nothing takes the mutex of the ranges before.
+fn enable() -> Result<()> {
+    let fork = fork();
+    #[cfg(not(test))]
+    keep_free(Rank::Ranges, &fork.ranges);
+    fork.enable()
 }
 
 /// What fork support needs of the system.
@@ -264,7 +272,6 @@ fn fork() -> &'static Fork {
         madvise,
         page_size_at: smaps::page_size_at,
     });
-    keep_free(Rank::Ranges, &FORK.ranges);
     &FORK
 }
 
