@@ -43,6 +43,9 @@ pub(crate) fn scratch(name: &str) -> Result<PathBuf> {
 /// Removes the folders in `parent` that are named `prefix` and the number of a process that is no
 /// more, with or without a further number behind a point.
 pub(crate) fn remove_abandoned(parent: &Path, prefix: &str) -> Result<()> {
+    // Threads that begin at a time find the same folders.
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for dir in list(parent)? {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let numbers = name.strip_prefix(prefix).unwrap_or_default();
@@ -61,7 +64,11 @@ pub(crate) fn remove(dir: &Path) -> Result<()> {
     if mounts.lines().filter_map(|line| line.split(' ').nth(1)).any(|at| at.starts_with(&inside)) {
         return Err(Error::new(format!("something is mounted in {}; unmount it", dir.display())));
     }
-    fs::remove_dir_all(dir).context(|| format!("cannot remove {}", dir.display()))
+    match fs::remove_dir_all(dir) {
+        // Another process has removed it meanwhile.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome.context(|| format!("cannot remove {}", dir.display())),
+    }
 }
 
 /// Makes `dir` and its parents, and hands it back.
@@ -111,4 +118,26 @@ pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
         .context(|| format!("cannot list {}", dir.display()))?;
     paths.sort();
     Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_find_the_same_left_over_do_not_mind() {
+        let parent = scratch("left-over").unwrap();
+        // No process has a number like that.
+        for number in 0..50 {
+            make_dir(parent.join(format!("x-4294967295.{number}/inside"))).unwrap();
+        }
+        std::thread::scope(|scope| {
+            let removers = [(); 4].map(|()| scope.spawn(|| remove_abandoned(&parent, "x-")));
+            for remover in removers {
+                remover.join().unwrap().unwrap();
+            }
+        });
+        assert!(list(&parent).unwrap().is_empty());
+        remove(&parent.join("gone")).unwrap();
+    }
 }
