@@ -128,17 +128,22 @@ fn without_a_server() {
     child.join();
 }
 
+/// A process with a server, until it is killed, and its slot.
+fn start_server(scratch: &Scratch) -> (Child, u32) {
+    Child::start_and_say(|say| {
+        let host = scratch.host();
+        serve(host).unwrap();
+        say(host.slot());
+        std::thread::sleep(Duration::from_secs(60));
+    })
+}
+
 #[test]
 fn a_server_that_dies_and_a_peer_that_dies() {
     let scratch = Scratch::new();
     let words = words();
     let address = words.as_ptr().addr() as u64;
-    let (mut server, slot) = Child::start_and_say(|say| {
-        let host = scratch.host();
-        serve(host).unwrap();
-        say(host.slot());
-        std::thread::sleep(Duration::from_secs(60));
-    });
+    let (mut server, slot) = start_server(&scratch);
     let (mut asker, _) = Child::start_and_say(|say| {
         let host = scratch.host();
         let peer = host.peer(slot).unwrap();
@@ -207,12 +212,7 @@ fn a_server_that_is_stopped_is_waited_for_and_what_it_has_begun_is_not_begun_ane
     let scratch = Scratch::new();
     let words = words();
     let address = words.as_ptr().addr() as u64;
-    let (mut server, slot) = Child::start_and_say(|say| {
-        let host = scratch.host();
-        serve(host).unwrap();
-        say(host.slot());
-        std::thread::sleep(Duration::from_secs(60));
-    });
+    let (mut server, slot) = start_server(&scratch);
     let host = scratch.host();
     let peer = host.peer(slot).unwrap();
     let add = |patience| on_word(host, &peer, address, Word::FetchAdd { add: 1 }, patience);

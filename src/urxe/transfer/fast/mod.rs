@@ -104,6 +104,15 @@ struct Link {
     looked: u64,
 }
 
+impl Link {
+    /// Whether both QPs are as they were when the link was made. That stays so while the mark of the
+    /// own one is set, which must have been set before.
+    #[inline(always)]
+    fn is_current(&self) -> bool {
+        (self.own.stamp.load(Acquire), self.far.stamp.load(Acquire)) == self.stamps
+    }
+}
+
 impl Fast {
     /// Whether the connection is in order and the peer alive, as far as is known without looking
     /// again: before the first of several requests. Of datagrams each may have another destination,
@@ -151,8 +160,7 @@ impl Fast {
         let Fast { link, peer, near, far, .. } = self;
         let this = link.as_ref()?;
         let _mark = this.own.mark.set(this.fenced);
-        let stamps = (this.own.stamp.load(Acquire), this.far.stamp.load(Acquire));
-        if stamps != this.stamps {
+        if !this.is_current() {
             *link = None;
             return None;
         }

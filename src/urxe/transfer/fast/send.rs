@@ -8,7 +8,7 @@
 //! takes the next one, and who withdraws a key of the peer waits for it. That of an SRQ is held as
 //! well.
 
-use crate::sync::atomic::Ordering::{Acquire, Relaxed};
+use crate::sync::atomic::Ordering::Relaxed;
 use core::ptr;
 use core::slice;
 
@@ -97,8 +97,7 @@ impl Fast {
         }
         let _mark = this.own.mark.set(this.fenced);
         let _guard = this.far.lock.try_lock(qp.host.holder())?;
-        let stamps = (this.own.stamp.load(Acquire), this.far.stamp.load(Acquire));
-        if stamps != this.stamps {
+        if !this.is_current() {
             *link = None;
             return None;
         }
@@ -141,8 +140,7 @@ impl Fast {
         let host = qp.host;
         let _mark = this.own.mark.set(this.fenced);
         let _guard = this.far.lock.try_lock(host.holder())?;
-        let stamps = (this.own.stamp.load(Acquire), this.far.stamp.load(Acquire));
-        if stamps != this.stamps {
+        if !this.is_current() {
             *link = None;
             return None;
         }

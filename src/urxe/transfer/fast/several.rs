@@ -5,8 +5,6 @@
 //! moved when something is not there. So it is known which requests are done, and the first of the
 //! others is left to the general way, which finds out what is wrong with it.
 
-use crate::sync::atomic::Ordering::Acquire;
-
 use super::super::bytes::{List, PIECES};
 use super::keys::{Keys, Kind};
 use super::{Fast, Job, Link, far_place, near_piece};
@@ -57,8 +55,7 @@ impl Fast {
         let Fast { link, peer, near, far, .. } = self;
         let this = link.as_ref()?;
         let _mark = this.own.mark.set(this.fenced);
-        let stamps = (this.own.stamp.load(Acquire), this.far.stamp.load(Acquire));
-        if stamps != this.stamps {
+        if !this.is_current() {
             *link = None;
             return None;
         }
