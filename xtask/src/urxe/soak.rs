@@ -12,7 +12,7 @@ use crate::paths;
 pub(crate) const SECONDS: u32 = 60;
 
 /// What it may take beside that, in seconds: it ends by itself when nothing happens for a minute.
-const GRACE: u32 = 120;
+const GRACE: u32 = 600;
 
 /// Compiles the program and runs it. The library says why a request failed.
 const SCRIPT: &str = "\
