@@ -1,11 +1,16 @@
-# Compiles the sources in /src, of Debian's packages that use verbs, against the headers, the .pc file
-# and the library in /share, in place of Debian's: sh sources.sh PACKAGE... Prints a line for each
-# package; its log is in /share/logs, and what was built that the tests run in /share/built.
+# Compiles the sources in /src, of Debian's packages that use verbs: sh sources.sh PACKAGE... With the
+# headers, the .pc file and the library in /share in place of Debian's, if there are any; otherwise with
+# Debian's own. Prints a line for each package; its log is in /share/logs, and what was built that the
+# tests run in /share/built. The file of its name in /share/objects has a line for each object that was
+# compiled from one of libibverbs' headers, with the symbols that it takes from elsewhere; that with
+# ".config" behind has what configuring found out.
 set -u
 export LC_ALL=C
 libdir=/usr/lib/x86_64-linux-gnu
 jobs=$(nproc)
-mkdir -p /share/logs /share/built
+mkdir -p /share/logs /share/built /share/objects
+# The headers of the package libibverbs-dev that are libibverbs' own.
+ours='(verbs|verbs_api|ib_user_ioctl_verbs|arch|opcode|sa|sa-kern-abi|tm_types)[.]h'
 
 # Ours in place of Debian's: nothing of what the package libibverbs-dev calls its own stays.
 replace() {
@@ -53,9 +58,10 @@ libfabric() {
 rdma_core() {
     mkdir -p build && cd build &&
     cmake -GNinja -DNO_MAN_PAGES=1 -DNO_PYVERBS=1 -DENABLE_STATIC=0 -DIN_PLACE=1 .. || return 1
-    for header in /share/infiniband/*.h; do
-        rm -f "include/infiniband/${header##*/}"
-        ln -s "/usr/include/infiniband/${header##*/}" include/infiniband/
+    for header in include/infiniband/*.h; do
+        name=${header##*/}
+        echo "$name" | grep -qxE "$ours" || continue
+        rm "$header" && ln -s "/usr/include/infiniband/$name" include/infiniband/ || return 1
     done
     examples=$(ninja -t targets all | sed -n 's|^\(libibverbs/examples/[^:]*\.o\):.*|\1|p')
     rdmacm=$(ninja -t targets all | sed -n 's|^\(librdmacm/[^:]*\.o\):.*|\1|p')
@@ -68,19 +74,32 @@ rdma_core() {
     done
 }
 
-# How many objects were compiled from sources that include one of libibverbs' headers, as automake
-# and ninja have noted it for each.
+# The objects that were compiled from one of libibverbs' headers, as automake and ninja have noted it.
 users() {
     if [ -e build.ninja ]; then
-        ninja -t deps 2> /dev/null | awk '/^[^ ]/ { seen = 0 }
-            / (include|.*\/include)\/infiniband\/verbs\.h$/ && !seen { seen = 1; count++ }
-            END { print count + 0 }'
+        ninja -t deps 2> /dev/null | awk -v "ours=(^|/)include/infiniband/$ours\$" '
+            /^[^ ]/ { object = $0; sub(/: .*/, "", object) } $1 ~ ours { print object }'
     else
-        find . \( -name '*.Po' -o -name '*.Plo' \) -exec grep -l ' /usr/include/infiniband/' {} + | wc -l
-    fi
+        find . \( -name '*.Po' -o -name '*.Plo' \) \
+            -exec grep -lE " /usr/include/infiniband/$ours" {} + |
+            sed -n 's|\.deps/\([^/]*\)\.Plo$|.libs/\1.o|p; s|\.deps/\([^/]*\)\.Po$|\1.o|p'
+    fi | sort -u
 }
 
-replace > /share/logs/replace 2>&1 || { echo "cannot replace Debian's headers and library"; exit 1; }
+# What stands in /share/objects.
+objects() {
+    for object in $(users); do
+        [ -e "$object" ] || { echo "not compiled: $object" >&2; return 1; }
+        printf '%s' "$object"
+        nm -u "$object" | awk '{ printf " %s", $2 }'
+        echo
+    done
+}
+
+if [ -e /share/infiniband ] && ! replace > /share/logs/replace 2>&1; then
+    echo "cannot replace Debian's headers and library"
+    exit 1
+fi
 failed=0
 for package in "$@"; do
     log=/share/logs/$package
@@ -91,14 +110,17 @@ for package in "$@"; do
         continue
     fi
     title=$(cat "/src/$package/title")
-    if "$(echo "$package" | tr - _)" > "$log" 2>&1; then
-        echo "$title	ok	$(users) objects that include our headers, $(($(date +%s) - start)) s"
+    if "$(echo "$package" | tr - _)" > "$log" 2>&1 && objects > "/share/objects/$package" 2>> "$log"; then
+        find . -name config.h | sort | xargs -r cat > "/share/objects/$package.config"
+        count=$(wc -l < "/share/objects/$package")
+        echo "$title	ok	$count objects that include libibverbs' headers, $(($(date +%s) - start)) s"
     else
         echo "$title	FAILED"
+        grep -m 5 -E '(error|not compiled):|\*\*\*' "$log"
         failed=1
     fi
-    # A warning or an error that comes from one of our headers.
-    ours='verbs|verbs_api|ib_user_ioctl_verbs|arch|opcode|sa|sa-kern-abi|tm_types'
-    grep -E "^/usr/include/infiniband/($ours)\.h:.*(warning|error):" "$log" && failed=1
+    # A warning that comes from one of our headers.
+    [ ! -e /share/infiniband ] ||
+        ! grep -E "(^|/)include/infiniband/$ours:.*(warning|error):" "$log" || failed=1
 done
 exit $failed

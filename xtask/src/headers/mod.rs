@@ -14,6 +14,7 @@
 
 mod bindgen;
 mod check;
+mod objects;
 mod render;
 pub(crate) mod sources;
 
@@ -32,7 +33,8 @@ usage: cargo xtask headers [--check | test | sources [PACKAGE]...]
   writes the headers in include/infiniband from include/templates and the Rust sources; --check
   writes nothing, and fails if one of them is not what it would become; test runs all checks;
   sources compiles perftest, qperf, ucx, libfabric and rdma-core of Debian, or the packages given,
-  against the headers and the release build, and runs the programs; that takes a quarter of an hour
+  against the headers and the release build, and once against Debian's headers to compare with, and
+  runs the programs; that takes half an hour to an hour
 ";
 
 /// What the checks need.

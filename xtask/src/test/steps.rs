@@ -132,6 +132,12 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Slow,
         run: perftest_from_source,
     },
+    Step {
+        name: "package sources",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: package_sources,
+    },
     Step { name: "urxe: two users", needs: packages::FOR_VM, class: Class::Slow, run: urxe_users },
     Step { name: "urxe: clients", needs: packages::FOR_VM, class: Class::Slow, run: urxe_clients },
     Step {
@@ -300,6 +306,10 @@ fn urxe_programs_here(ctx: &Ctx) -> Result<String> {
 
 fn perftest_from_source(ctx: &Ctx) -> Result<String> {
     headers::sources::check_perftest(&ctx.library)
+}
+
+fn package_sources(ctx: &Ctx) -> Result<String> {
+    headers::sources::check_quick(&ctx.library)
 }
 
 fn urxe_matrix(ctx: &Ctx) -> Result<String> {
