@@ -35,14 +35,15 @@ qperf() {
     ./autogen.sh && ./configure && make -j"$jobs" && cp src/qperf /share/built/
 }
 
-# Releases before 1.17 are C before C23, make errors of warnings that compilers had not then, and have
-# the header of OpenMP, which has templates now, inside of extern "C", and rely on headers of C++ to
-# include stdint.h. CXXFLAGS of its own have to stay.
+# Releases before 1.17 are C before C23, make errors of warnings that compilers had not then, have the
+# header of OpenMP, which has templates now, inside of extern "C", and rely on headers of C++ to include
+# stdint.h. Programs of its tests take none of the flags for C++ but their own.
 ucx() {
     autoreconf -fi && ./configure --with-verbs --with-rdmacm --without-java --without-go \
         --disable-doxygen-doc --disable-openmp --disable-static &&
     grep -q 'define HAVE_IB 1' config.h &&
-    make -j"$jobs" CFLAGS="-O1 -std=gnu17 -Wno-error" BASE_CXXFLAGS="-O1 -funwind-tables -include stdint.h" &&
+    make -j"$jobs" CFLAGS="-O1 -std=gnu17 -Wno-error" BASE_CXXFLAGS="-O1 -funwind-tables" \
+        CXX="g++ -include stdint.h" &&
     # The transports on verbs must be among what was built.
     [ "$(find . -name 'libuct_ib.so' -o -name 'libuct_rdmacm.so' | wc -l)" -ge 2 ]
 }
