@@ -4,8 +4,11 @@
  * usage: starved memory|descriptors|buffers|threads; buffers as in a confidential guest
  */
 #include "errors.h"
+#include <dirent.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -22,10 +25,14 @@ static _Thread_local int allocations = NEVER;
 /* Whether one has failed. */
 static _Thread_local bool has_failed;
 
+/* Pieces of memory that the process has. */
+static atomic_long pieces;
+
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
+void __libc_free(void *memory);
 
 static bool fails(void)
 {
@@ -40,32 +47,48 @@ static bool fails(void)
 	return true;
 }
 
+static void *counted(void *memory)
+{
+	if (memory)
+		pieces++;
+	return memory;
+}
+
 void *malloc(size_t size)
 {
-	return fails() ? NULL : __libc_malloc(size);
+	return fails() ? NULL : counted(__libc_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
-	return fails() ? NULL : __libc_calloc(count, size);
+	return fails() ? NULL : counted(__libc_calloc(count, size));
 }
 
 void *realloc(void *memory, size_t size)
 {
-	return fails() ? NULL : __libc_realloc(memory, size);
+	if (fails())
+		return NULL;
+	return memory ? __libc_realloc(memory, size) : counted(__libc_malloc(size));
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-	return fails() ? NULL : __libc_memalign(alignment, size);
+	return fails() ? NULL : counted(__libc_memalign(alignment, size));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
 	if (fails())
 		return ENOMEM;
-	*memory = __libc_memalign(alignment, size);
+	*memory = counted(__libc_memalign(alignment, size));
 	return *memory ? 0 : ENOMEM;
+}
+
+void free(void *memory)
+{
+	if (memory)
+		pieces--;
+	__libc_free(memory);
 }
 
 static struct ibv_context *context;
@@ -78,6 +101,7 @@ static struct ibv_td *td;
 static struct ibv_buf *buf;
 static struct ibv_dm *dm;
 static struct ibv_ah_attr address;
+static struct ibv_qp *target;
 static uint32_t receiver;
 static char *pages, *bytes;
 static size_t page;
@@ -97,7 +121,6 @@ static void prepare(void)
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 	};
 	union ibv_gid gid;
-	struct ibv_qp *qp;
 
 	context = open_device();
 	gid_of(context, &gid);
@@ -111,10 +134,10 @@ static void prepare(void)
 	mr = ibv_reg_mr(pd, pages, page, ALL_ACCESS);
 	srq = ibv_create_srq(pd, &srq_init);
 	receiver_attr.xrcd = xrcd;
-	qp = ibv_create_qp_ex(context, &receiver_attr);
+	target = ibv_create_qp_ex(context, &receiver_attr);
 	bytes = ibv_alloc_buf(pd, page, &buf);
-	NEED(mr && srq && qp && bytes);
-	receiver = qp->qp_num;
+	NEED(mr && srq && target && bytes);
+	receiver = target->qp_num;
 }
 
 static void (*setup)(void) = prepare;
@@ -123,10 +146,63 @@ static void nothing(void)
 {
 }
 
+/* All of it goes, unless something is still counted as in use. */
+static void end(char *wrong)
+{
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = receiver,
+		.xrcd = xrcd,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+
+	if (!context)
+		return;
+	if (ibv_destroy_qp(target) || ibv_open_qp(context, &attr))
+		add(wrong, "the QP stays; ");
+	if (ibv_dereg_mr(mr))
+		add(wrong, "the region stays; ");
+	ibv_free_buf(buf);
+	if (ibv_free_dm(dm))
+		add(wrong, "the device memory stays; ");
+	if (ibv_destroy_srq(srq))
+		add(wrong, "the SRQ stays; ");
+	if (ibv_destroy_cq(cq))
+		add(wrong, "the CQ stays; ");
+	if (ibv_close_xrcd(xrcd))
+		add(wrong, "the XRC domain stays; ");
+	if (ibv_dealloc_td(td))
+		add(wrong, "the thread domain stays; ");
+	if (ibv_dealloc_pd(pd))
+		add(wrong, "the PD stays; ");
+	if (ibv_close_device(context))
+		add(wrong, "the device stays; ");
+}
+
+/* Descriptors that the process has. */
+static long descriptors_open(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	long count = 0;
+
+	NEED(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+static long lesser(long one, long other)
+{
+	return one < other ? one : other;
+}
+
 /*
  * Calls with enough memory for no allocation, then for one and so on, until it is enough for all.
  * The call may do without, but another one after it, or the one after that, must say that there is
- * none; and all is well when there is. In a process of its own, with a device that is open there.
+ * none; and all is well when there is. Nothing of it is left: what is there once and for all, as a
+ * thread that came, does not come each time. In a process of its own, with a device that is open
+ * there.
  */
 #define STARVES(title, made, failed, got, call, undo)                                              \
 	do {                                                                                       \
@@ -143,39 +219,52 @@ static void nothing(void)
 			break;                                                                     \
 		}                                                                                  \
 		char wrong_[1024] = "";                                                            \
-		int ends_ = 0, enough_ = 0;                                                        \
+		int ends_ = 0;                                                                     \
+		long left_ = LONG_MAX, open_ = LONG_MAX;                                           \
                                                                                                    \
 		setup();                                                                           \
-		for (int first_ = 0; !enough_; first_++) {                                         \
-			bool said_ = false;                                                        \
+		for (int sweep_ = 0; sweep_ < 3 && !*wrong_; sweep_++) {                           \
+			long had_ = pieces, had_open_ = descriptors_open();                        \
+			int enough_ = 0;                                                           \
                                                                                                    \
-			for (int again_ = 0; again_ < 4 && !said_ && !enough_; again_++) {         \
-				errno = 0;                                                         \
-				has_failed = false;                                                \
-				allocations = again_ ? 0 : first_;                                 \
-				made = (call);                                                     \
-				allocations = NEVER;                                               \
-				enough_ = !again_ && !has_failed;                                  \
-				if (!(failed)) {                                                   \
-					undo;                                                      \
-				} else if ((got) == ENOMEM) {                                      \
-					said_ = true;                                              \
-				} else {                                                           \
-					add(wrong_, "%s with %d allocations; ",                    \
-					    strerrorname_np(got), first_);                         \
+			for (int first_ = 0; !enough_; first_++) {                                 \
+				bool said_ = false;                                                \
+                                                                                                   \
+				for (int again_ = 0; again_ < 4 && !said_ && !enough_; again_++) { \
+					errno = 0;                                                 \
+					has_failed = false;                                        \
+					allocations = again_ ? 0 : first_;                         \
+					made = (call);                                             \
+					allocations = NEVER;                                       \
+					enough_ = !again_ && !has_failed;                          \
+					if (!(failed)) {                                           \
+						undo;                                              \
+					} else if ((got) == ENOMEM) {                              \
+						said_ = true;                                      \
+					} else {                                                   \
+						add(wrong_, "%s with %d allocations; ",            \
+						    strerrorname_np(got), first_);                 \
+					}                                                          \
 				}                                                                  \
+				ends_ += said_;                                                    \
+				if (!said_ && !enough_)                                            \
+					add(wrong_, "no ENOMEM with %d allocations; ", first_);    \
+				made = (call);                                                     \
+				if (failed)                                                        \
+					add(wrong_, "%s when there is memory; ",                   \
+					    strerrorname_np(got));                                 \
+				else                                                               \
+					undo;                                                      \
 			}                                                                          \
-			ends_ += said_;                                                            \
-			if (!said_ && !enough_)                                                    \
-				add(wrong_, "no ENOMEM with %d allocations; ", first_);            \
-			made = (call);                                                             \
-			if (failed)                                                                \
-				add(wrong_, "%s when there is memory; ", strerrorname_np(got));    \
-			else                                                                       \
-				undo;                                                              \
+			left_ = lesser(left_, pieces - had_);                                      \
+			open_ = lesser(open_, descriptors_open() - had_open_);                     \
 		}                                                                                  \
 		if (!ends_)                                                                        \
 			add(wrong_, "it allocates nothing; ");                                     \
+		if (left_ > 0 || open_ > 0)                                                        \
+			add(wrong_, "%ld pieces of memory, %ld descriptors are left; ", left_,     \
+			    open_);                                                                \
+		end(wrong_);                                                                       \
 		report(title, wrong_);                                                             \
 		_exit(0);                                                                          \
 	} while (0)

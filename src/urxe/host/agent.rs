@@ -139,11 +139,13 @@ pub(crate) fn serve_if_asked(host: &'static Host) {
     }
 }
 
+/// The mailboxes, and their buffers behind them.
 fn make_mailboxes(host: &Host) -> Result<u64> {
-    let offset = host.alloc((MAILBOXES * size_of::<Mailbox>()) as u64, 64)?;
+    let length = (MAILBOXES * size_of::<Mailbox>()).next_multiple_of(64);
+    let offset = host.alloc((length + MAILBOXES * BUFFER) as u64, 64)?;
     let boxes: &[Mailbox] = host.memory().slice(offset, MAILBOXES).ok_or(Errno::EIO)?;
-    for mailbox in boxes {
-        mailbox.buffer.store(host.alloc(BUFFER as u64, 64)?, Relaxed);
+    for (mailbox, buffer) in boxes.iter().zip((offset + length as u64..).step_by(BUFFER)) {
+        mailbox.buffer.store(buffer, Relaxed);
     }
     Ok(offset)
 }

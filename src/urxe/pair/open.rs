@@ -111,11 +111,12 @@ unsafe fn open(context: *mut ibv_context, attr: &ibv_qp_open_attr) -> Result<*mu
     let (context, xrcd) = unsafe { (Context::of(context), Xrcd::of(attr.xrcd)) };
     context.host().check_current()?;
     let host = host::host()?;
+    // Nothing fails any more when the handle is counted.
+    let ring = Ring::new(0, 0, 0, None)?;
     let Some(target) = find(host, attr.qp_num, xrcd) else {
         explain!("ibv_open_qp: there is no QP {:#x} of type XRC_RECV in the domain", attr.qp_num);
         return Err(Errno::EINVAL);
     };
-    let ring = Ring::new(0, 0, 0, None)?;
     let qp_context = if attr.comp_mask & IBV_QP_OPEN_ATTR_CONTEXT != 0 {
         attr.qp_context
     } else {
