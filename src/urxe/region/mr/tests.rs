@@ -5,6 +5,7 @@ use super::*;
 use crate::sync::rounds;
 use crate::sys::page;
 use crate::urxe::host::testing::Child;
+use crate::urxe::host::{Kind, Table};
 use crate::urxe::region::testing::{dealloc_pd, free_pd, look, pd};
 use crate::urxe::region::{Denied, Wanted, import_mr, unimport_mr};
 use crate::urxe::shared::QpShared;
@@ -67,6 +68,30 @@ fn wanted(pd: *mut ibv_pd, access: u32, address: u64, length: u64) -> Wanted {
 fn key(mr: *mut ibv_mr) -> u32 {
     // SAFETY: a live region.
     unsafe { (*mr).rkey }
+}
+
+/// The record of a QP, entered where those are looked for that may have a request under way.
+struct Entered {
+    record: u64,
+    index: u32,
+    shared: &'static QpShared,
+}
+
+impl Entered {
+    fn new() -> Entered {
+        let host = host::host().unwrap();
+        let record = host.new_record::<QpShared>(Kind::Qp).unwrap();
+        let index = host.table_insert(Table::Qp, record).unwrap();
+        Entered { record, index, shared: host.memory().at(record).unwrap() }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let host = host::host().unwrap();
+        host.table_remove(Table::Qp, self.index);
+        host.free_record(Kind::Qp, self.record);
+    }
 }
 
 #[test]
@@ -284,19 +309,16 @@ fn a_region_may_begin_and_end_to_count_from_zero() {
 /// A request holds the lock of the QP from before it looks at the key until its bytes are moved.
 #[test]
 fn deregistration_waits_for_requests_that_are_under_way() {
-    use crate::urxe::host::{Kind, Table};
     let host = host::host().unwrap();
     let (pd, pages) = (pd(), writable());
     let mr = reg(pd, pages.0, 4096, REMOTE).unwrap();
     let (rkey, start) = (key(mr), pages.0.addr() as u64);
-    let record = host.new_record::<QpShared>(Kind::Qp).unwrap();
-    let index = host.table_insert(Table::Qp, record).unwrap();
-    let qp: &QpShared = host.memory().at(record).unwrap();
+    let qp = Entered::new();
     let wanted = wanted(pd, IBV_ACCESS_REMOTE_WRITE, start, 8);
     let moved = AtomicBool::new(false);
     let address = mr.expose_provenance();
     std::thread::scope(|scope| {
-        let guard = qp.lock.try_lock(host.holder()).unwrap();
+        let guard = qp.shared.lock.try_lock(host.holder()).unwrap();
         assert!(look(rkey, &wanted).is_ok());
         let deregistering = scope.spawn(|| {
             dereg(ptr::with_exposed_provenance_mut(address));
@@ -310,8 +332,6 @@ fn deregistration_waits_for_requests_that_are_under_way() {
         moved.store(true, Ordering::SeqCst);
         drop(guard);
     });
-    host.table_remove(Table::Qp, index);
-    host.free_record(Kind::Qp, record);
     // SAFETY: nothing is left in it.
     unsafe { free_pd(pd) };
 }
@@ -393,16 +413,13 @@ fn a_region_is_imported_by_its_handle_and_pd() {
 
 #[test]
 fn a_request_that_does_not_end_keeps_a_region_from_being_freed() {
-    use crate::urxe::host::{Kind, Table};
     use crate::urxe::shared::IN_A_HURRY;
     let host = host::host().unwrap();
     let (pd, pages) = (pd(), writable());
     let mr = reg(pd, pages.0, 4096, REMOTE).unwrap();
     let (rkey, start) = (key(mr), pages.0.addr() as u64);
-    let record = host.new_record::<QpShared>(Kind::Qp).unwrap();
-    let index = host.table_insert(Table::Qp, record).unwrap();
-    let qp: &QpShared = host.memory().at(record).unwrap();
-    let guard = qp.lock.try_lock(host.holder()).unwrap();
+    let qp = Entered::new();
+    let guard = qp.shared.lock.try_lock(host.holder()).unwrap();
     IN_A_HURRY.set(true);
     // SAFETY: a live region.
     assert_eq!(unsafe { dereg_mr(mr.cast()) }, libc::EIO);
@@ -411,8 +428,6 @@ fn a_request_that_does_not_end_keeps_a_region_from_being_freed() {
     assert!(look(rkey, &wanted(pd, IBV_ACCESS_REMOTE_WRITE, start, 8)).is_err());
     drop(guard);
     dereg(mr);
-    host.table_remove(Table::Qp, index);
-    host.free_record(Kind::Qp, record);
     // SAFETY: nothing is left in it.
     unsafe { free_pd(pd) };
 }
