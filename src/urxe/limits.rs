@@ -60,9 +60,9 @@ pub(crate) const PORTS: u8 = 1;
 /// Largest payload of a packet: the limit of a UD message, and of `path_mtu`.
 pub(crate) const MAX_MTU: ibv_mtu = IBV_MTU_4096;
 
-/// What may be said about access to a QP; what says nothing about peers has no effect, as with any
-/// device: programs pass the access of their regions.
-pub(crate) const QP_ACCESS: u32 = IBV_ACCESS_LOCAL_WRITE
+/// Rights that the device knows, of a region or a QP. Those that say nothing about peers have no effect
+/// at a QP, as with any device: programs pass the access of their regions.
+pub(crate) const KNOWN_ACCESS: u32 = IBV_ACCESS_LOCAL_WRITE
     | IBV_ACCESS_REMOTE_WRITE
     | IBV_ACCESS_REMOTE_READ
     | IBV_ACCESS_REMOTE_ATOMIC

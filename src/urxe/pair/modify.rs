@@ -13,7 +13,7 @@ use crate::sys::errno::{Errno, Result, ReturnNumber};
 use crate::urxe::device::check_address;
 use crate::urxe::explain;
 use crate::urxe::host::agent;
-use crate::urxe::limits::{MAX_MTU, MAX_RD_ATOMIC, PKEYS, PORTS, QP_ACCESS};
+use crate::urxe::limits::{KNOWN_ACCESS, MAX_MTU, MAX_RD_ATOMIC, PKEYS, PORTS};
 use crate::urxe::shared::{QPS, QpShared, TakenOver};
 use crate::urxe::transfer::{Fast, Route, somebody_answers};
 
@@ -127,7 +127,7 @@ fn check_values(qp: &Qp, new: &ibv_qp_attr, mask: u32) -> Result<()> {
     let index = new.pkey_index;
     check(IBV_QP_PKEY_INDEX, "pkey_index", index.into(), index < PKEYS)?;
     let access = new.qp_access_flags;
-    check(IBV_QP_ACCESS_FLAGS, "qp_access_flags", access, access & !QP_ACCESS == 0)?;
+    check(IBV_QP_ACCESS_FLAGS, "qp_access_flags", access, access & !KNOWN_ACCESS == 0)?;
     let mtu = new.path_mtu;
     let is_mtu = (IBV_MTU_256..=MAX_MTU).contains(&mtu);
     check(IBV_QP_PATH_MTU, "path_mtu", mtu, is_mtu)?;

@@ -3,19 +3,7 @@
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result};
 use crate::urxe::explain;
-
-/// Rights that the device knows; those that are optional may be anything.
-const KNOWN: u32 = IBV_ACCESS_LOCAL_WRITE
-    | IBV_ACCESS_REMOTE_WRITE
-    | IBV_ACCESS_REMOTE_READ
-    | IBV_ACCESS_REMOTE_ATOMIC
-    | IBV_ACCESS_MW_BIND
-    | IBV_ACCESS_ZERO_BASED
-    | IBV_ACCESS_ON_DEMAND
-    | IBV_ACCESS_HUGETLB
-    | IBV_ACCESS_FLUSH_GLOBAL
-    | IBV_ACCESS_FLUSH_PERSISTENT
-    | IBV_ACCESS_OPTIONAL_RANGE;
+use crate::urxe::limits::KNOWN_ACCESS;
 
 /// Rights with which the device writes.
 const WRITES: u32 = IBV_ACCESS_LOCAL_WRITE
@@ -30,8 +18,8 @@ const WRITES: u32 = IBV_ACCESS_LOCAL_WRITE
 ///
 /// EINVAL.
 pub(super) fn check(access: u32) -> Result<()> {
-    if access & !KNOWN != 0 {
-        explain!("registration: unknown access {:#x}", access & !KNOWN);
+    if access & !KNOWN_ACCESS != 0 {
+        explain!("registration: unknown access {:#x}", access & !KNOWN_ACCESS);
         return Err(Errno::EINVAL);
     }
     let writes = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;

@@ -323,17 +323,22 @@ fn domains_hold_their_qps_and_srqs() {
     }
 }
 
-#[test]
-fn a_target_qp_lives_until_its_last_handle_is_gone() {
-    let bench = Bench::new();
-    let (xrcd, other) = (open_domain(&bench, -1, 0).unwrap(), open_domain(&bench, -1, 0).unwrap());
+/// A target QP in a domain.
+fn target(bench: &Bench, xrcd: *mut ibv_xrcd) -> Made {
     let mut init = ibv_qp_init_attr_ex {
         qp_type: IBV_QPT_XRC_RECV,
         comp_mask: IBV_QP_INIT_ATTR_XRCD,
         xrcd,
         ..ibv_qp_init_attr_ex::zeroed()
     };
-    let qp = bench.create_ex(&mut init).unwrap();
+    bench.create_ex(&mut init).unwrap()
+}
+
+#[test]
+fn a_target_qp_lives_until_its_last_handle_is_gone() {
+    let bench = Bench::new();
+    let (xrcd, other) = (open_domain(&bench, -1, 0).unwrap(), open_domain(&bench, -1, 0).unwrap());
+    let qp = target(&bench, xrcd);
     bench.move_to(&qp, IBV_QPS_RTR);
     let number = qp.qp().number;
     assert_eq!(qp.send_ids([1]), Err((libc::EINVAL, 0)));
@@ -381,13 +386,7 @@ fn a_target_qp_lives_until_its_last_handle_is_gone() {
 fn a_target_qp_of_another_process_can_be_opened() {
     let bench = Bench::new();
     let xrcd = open_domain(&bench, -1, 0).unwrap();
-    let mut init = ibv_qp_init_attr_ex {
-        qp_type: IBV_QPT_XRC_RECV,
-        comp_mask: IBV_QP_INIT_ATTR_XRCD,
-        xrcd,
-        ..ibv_qp_init_attr_ex::zeroed()
-    };
-    let qp = bench.create_ex(&mut init).unwrap();
+    let qp = target(&bench, xrcd);
     bench.move_to(&qp, IBV_QPS_INIT);
     let number = qp.qp().number;
     let mut child = Child::start(|| {
