@@ -112,7 +112,12 @@ pub(crate) fn install(args: &[String]) -> Result<ExitCode> {
     let files = files::all(&options.places, &library)?;
     let count = write::install(&files, &options.destdir, &options.places.record())?;
     println!("{count} files and links installed below {}", options.places.prefix.display());
-    refresh(&options)?;
+    if is_searched(&options)? {
+        refresh(&options)?;
+    } else if is_running_system(&options) {
+        let libdir = options.places.libdir.display();
+        println!("programs find the library with LD_LIBRARY_PATH={libdir}");
+    }
     println!("to remove them: cargo xtask uninstall{}", again(&options));
     Ok(ExitCode::SUCCESS)
 }
@@ -120,9 +125,13 @@ pub(crate) fn install(args: &[String]) -> Result<ExitCode> {
 /// Runs `cargo xtask uninstall`.
 pub(crate) fn uninstall(args: &[String]) -> Result<ExitCode> {
     let options = options(args)?;
+    // The folder may go.
+    let was_searched = is_searched(&options)?;
     let count = write::uninstall(&options.destdir, &options.places.record())?;
     println!("{count} files and links removed below {}", options.places.prefix.display());
-    refresh(&options)?;
+    if was_searched {
+        refresh(&options)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -144,11 +153,30 @@ fn build() -> Result<PathBuf> {
     Ok(paths::target().join("release/libibverbs.so"))
 }
 
-/// Has the dynamic linker look at its folders again, if this is the running system.
-fn refresh(options: &Options) -> Result<()> {
-    if options.destdir != Path::new("/") {
-        return Ok(());
+fn is_running_system(options: &Options) -> bool {
+    options.destdir == Path::new("/")
+}
+
+/// Whether the dynamic linker of the running system looks for libraries where the library goes.
+fn is_searched(options: &Options) -> Result<bool> {
+    if !is_running_system(options) {
+        return Ok(false);
     }
+    // It lists the folders, and writes nothing.
+    let listing = Cmd::new("/sbin/ldconfig").args(["-v", "-N", "-X"]).quiet().output()?;
+    Ok(lists(&listing, &options.places.libdir))
+}
+
+/// Whether ldconfig(8) lists a folder, under whatever name.
+fn lists(listing: &str, folder: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = real(folder);
+    let names = listing.lines().filter(|line| line.starts_with('/'));
+    names.filter_map(|line| line.split_once(':')).any(|(name, _)| real(Path::new(name)) == folder)
+}
+
+/// Has the dynamic linker look at its folders again.
+fn refresh(options: &Options) -> Result<()> {
     if crate::packages::is_root()? {
         return Cmd::new("/sbin/ldconfig").run();
     }

@@ -146,3 +146,23 @@ fn folders_of_libraries() {
     assert_eq!(libdir("/opt", Some("lib64")), Path::new("/opt/lib64"));
     assert_eq!(libdir("/opt", Some("/lib")), Path::new("/lib"));
 }
+
+#[test]
+fn only_folders_of_the_dynamic_linker_are_worth_telling_it() {
+    let dir = Destdir::new("linker");
+    let (folder, name) = (dir.0.join("lib"), dir.0.join("lib64"));
+    fs::create_dir(&folder).expect("a folder");
+    std::os::unix::fs::symlink("lib", &name).expect("another name of it");
+    let listing = format!(
+        "/sbin/ldconfig: Path `/lib' given more than once\n\
+         {}: (from /etc/ld.so.conf.d/a.conf:1)\n\tlibx.so.1 -> libx.so.1.2\n/lib: (from <builtin>:0)\n",
+        name.display()
+    );
+    assert!(super::lists(&listing, &name) && super::lists(&listing, &folder));
+    assert!(!super::lists(&listing, &dir.0) && !super::lists(&listing, &dir.0.join("lib/x")));
+    assert!(super::lists("/usr/lib/none:\n", Path::new("/usr/lib/none")));
+    let options = |places| super::Options { places, destdir: "/".into(), library: None };
+    let at = |libdir: PathBuf| options(Places::new(dir.0.clone(), Some(libdir)));
+    assert!(super::is_searched(&at("/lib".into())).expect("there is a dynamic linker"));
+    assert!(!super::is_searched(&at(folder)).expect("there is a dynamic linker"));
+}
