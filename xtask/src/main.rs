@@ -22,6 +22,8 @@ mod sanitize;
 mod sh;
 mod symbols;
 mod test;
+#[cfg(test)]
+mod texts;
 mod tools;
 mod urxe;
 mod vm;
