@@ -32,6 +32,8 @@ pub(crate) static ALL: &[&Model] = &[
     &completions::DEATH,
     &counters::COUNTERS,
     &moderation::COUNT,
+    &moderation::TIME,
+    &moderation::CHANGED,
     &mailbox::JOBS,
     &mailbox::DEATH,
     &receives::POSTING,

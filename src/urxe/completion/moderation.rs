@@ -36,39 +36,50 @@ pub(super) fn set(cq: &Cq, count: u16, period: u16) -> Result<()> {
         }
     }
     cq.shared().moderation.store(moderation, SeqCst);
-    futex::wake(&cq.shared().held_back);
+    changed(cq.shared());
     Ok(())
 }
 
 /// Ends the moderation of a queue that goes away.
 pub(super) fn stop(shared: &CqShared) {
     if shared.moderation.swap(0, SeqCst) >> 16 != 0 {
-        futex::wake(&shared.held_back);
+        changed(shared);
     }
 }
 
 /// Tells the owner that an event is held back, if that has a limit in time.
 pub(super) fn held_back(shared: &CqShared) {
     if shared.moderation.load(Relaxed) >> 16 != 0 && shared.held_back.load(Relaxed) == 1 {
-        futex::wake(&shared.held_back);
+        changed(shared);
     }
+}
+
+/// Has the owner look again, who may be about to sleep just now.
+#[cold]
+fn changed(shared: &CqShared) {
+    shared.changes.fetch_add(1, SeqCst);
+    futex::wake(&shared.changes);
 }
 
 /// Sends events that were held back long enough, as long as the queue exists.
 fn watch(host: &'static Host, record: u64, generation: u32) {
     let Some(shared) = host.memory().at::<CqShared>(record) else { return };
-    while shared.generation.load(Acquire) == generation {
+    loop {
+        // Before all that is looked at.
+        let changes = shared.changes.load(SeqCst);
+        if shared.generation.load(Acquire) != generation {
+            return;
+        }
         let period = u64::from(shared.moderation.load(SeqCst) >> 16) * 1000;
-        let held_back = shared.held_back.load(SeqCst);
-        if held_back == 0 || period == 0 {
-            // Another period, or another queue, comes with a wake-up; so that none is missed for
-            // good, the thread looks by itself from time to time.
-            futex::sleep(&shared.held_back, held_back, Some(Duration::from_secs(1)));
+        if shared.held_back.load(SeqCst) == 0 || period == 0 {
+            // Who holds an event back may die before it says so: the thread looks by itself from
+            // time to time.
+            futex::sleep(&shared.changes, changes, Some(Duration::from_secs(1)));
             continue;
         }
         let age = host::now().saturating_sub(shared.held_back_since.load(Relaxed));
         if let Some(rest) = period.checked_sub(age).filter(|&rest| rest != 0) {
-            futex::sleep(&shared.held_back, held_back, Some(Duration::from_nanos(rest)));
+            futex::sleep(&shared.changes, changes, Some(Duration::from_nanos(rest)));
         } else {
             send(host, shared, generation, period);
         }

@@ -54,7 +54,10 @@ pub(crate) struct CqShared {
     pub(crate) sending: AtomicU32,
     /// Completions for which an event is held back.
     pub(crate) held_back: AtomicU32,
-    /// CLOCK_MONOTONIC, in nanoseconds, of the first of them.
+    /// Futex of the thread that watches the time of events; who holds one back, or changes what is
+    /// wanted, adds one and wakes.
+    pub(crate) changes: AtomicU32,
+    /// CLOCK_MONOTONIC, in nanoseconds, of the first completion whose event is held back.
     pub(crate) held_back_since: AtomicU64,
 }
 

@@ -50,7 +50,7 @@ pub(crate) use queue::{QueueShared, RecvHeader, RecvSge};
 pub(crate) unsafe trait Shared {}
 
 /// `URXE` and a format number; another format is another device, whose files are not looked at.
-pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"URXE\0\0\0\x04");
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"URXE\0\0\0\x05");
 /// Size in bytes of a slot's file. Sparse: what is not in use takes no memory.
 pub(crate) const FILE_SIZE: u64 = 4 << 30;
 
