@@ -13,6 +13,7 @@ use crate::urxe::lock_model as lock;
 use crate::urxe::marks_model as marks;
 use crate::urxe::pair::model as sends;
 use crate::urxe::queue::model as receives;
+use crate::urxe::queue::torn_model as torn;
 use crate::urxe::region::model as keys;
 use crate::urxe::transfer::model as multicast;
 use crate::verbs::mr::device_address_model as regions;
@@ -43,6 +44,8 @@ pub(crate) static ALL: &[&Model] = &[
     &receives::GROWING,
     &receives::KEYS,
     &receives::DEATH,
+    &torn::SHARED,
+    &torn::OWN,
     &multicast::GROUPS,
     &sends::EXCLUSION,
     &sends::PLACES,

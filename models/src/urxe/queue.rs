@@ -1,6 +1,7 @@
 //! Receive queues.
 
 pub(crate) mod model;
+pub(crate) mod torn_model;
 #[path = "../../../src/urxe/queue/owner.rs"]
 pub(crate) mod owner;
 #[path = "../../../src/urxe/queue/ring.rs"]

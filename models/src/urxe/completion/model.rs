@@ -30,7 +30,8 @@ impl Handle {
         let cq = Handle(unsafe { create_cq(context, entries, none, 0) });
         assert!(!cq.0.is_null());
         let shared = cq.shared();
-        let ring = owner.memory().slice::<Cqe>(shared.ring.load(Relaxed), 2).unwrap();
+        let count = shared.capacity.load(Relaxed) as usize;
+        let ring = owner.memory().slice::<Cqe>(shared.ring.load(Relaxed), count).unwrap();
         for cqe in ring {
             // Two members that must go together, and the mark of an entry that is there.
             for member in [&cqe.status_opcode, &cqe.vendor_err, &cqe.imm_or_key] {
@@ -61,6 +62,27 @@ impl Handle {
     pub(super) fn add(&self, me: &Host, owner: &Host, number: u32) -> Added {
         let entry = Entry { wr_id: u64::from(number), byte_len: number, ..Entry::default() };
         add(me, owner.own(), self.cq().record(), &entry, PATIENCE)
+    }
+
+    /// As [`add`](Self::add), in a model where nobody else adds; false if there is no room.
+    pub(crate) fn add_if_room(&self, me: &Host, owner: &Host, number: u32) -> bool {
+        let shared = self.shared();
+        shared.flags.store(CqShared::IGNORE_OVERRUN, Relaxed);
+        assert_eq!(self.add(me, owner, number), Added::Done);
+        shared.flags.store(0, Relaxed);
+        let last = shared.tail.load(Relaxed).wrapping_sub(1);
+        // As who adds finds the ring.
+        let last = super::add::ring_of(owner.own(), shared).and_then(|ring| ring.at(last));
+        last.is_some_and(|cqe| cqe.byte_len.load(Relaxed) == number)
+    }
+
+    /// Waits until one more can be added, in such a model.
+    pub(crate) fn wait_for_room(&self) {
+        let shared = self.shared();
+        let waiting = || shared.tail.load(Relaxed).wrapping_sub(shared.head.0.load(Relaxed));
+        while waiting() >= u64::from(shared.limit.load(Relaxed)) {
+            thread::yield_now();
+        }
     }
 
     /// The number of the next completion.

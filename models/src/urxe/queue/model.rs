@@ -22,7 +22,7 @@ const OWNER: &str = "urxe/queue/owner.rs";
 
 /// A receive queue, and the lock of its QP, or its own.
 #[derive(Clone, Copy)]
-struct Receives {
+pub(super) struct Receives {
     owner: &'static Host,
     own: &'static OwnQueue,
 }
@@ -32,7 +32,7 @@ unsafe impl Send for Receives {}
 
 impl Receives {
     /// A queue for two receives of one piece.
-    fn new(owner: &'static Host, in_order: bool) -> Receives {
+    pub(super) fn new(owner: &'static Host, in_order: bool) -> Receives {
         let receives = Receives::of_keys(owner, in_order);
         // What a QP and its owner note of keys; there are none in most models.
         sync::plain(&receives.queue().shared.plain);
@@ -58,7 +58,7 @@ impl Receives {
     }
 
     /// Posts a receive whose piece says the same as its number.
-    fn post(&self, number: u64) {
+    pub(super) fn post(&self, number: u64) {
         self.post_list([ibv_sge { addr: number, length: 1, lkey: 0 }]);
     }
 
@@ -92,7 +92,7 @@ impl Receives {
     }
 
     /// Completes the first receive, as a requester does; its number.
-    fn complete(&self, me: &'static Host, cq: Handle) -> Option<u64> {
+    pub(super) fn complete(&self, me: &'static Host, cq: Handle) -> Option<u64> {
         let (_guard, _) = self.enter(me);
         let queue = self.queue();
         if queue.is_torn() {
