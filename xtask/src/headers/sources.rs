@@ -44,7 +44,7 @@ pub(super) fn run(packages: &[&str], library: &Path) -> Result<String> {
         }
     }
     match failures.as_slice() {
-        [] => Ok(format!("{} packages, each as with Debian's headers", packages.len())),
+        [] => Ok(format!("as with Debian's headers: {}", packages.join(", "))),
         _ => Err(Error::new(failures.join("\n"))),
     }
 }
