@@ -873,16 +873,33 @@ static void modifying(bool by_lid)
 	NEED(!ibv_destroy_qp(qp));
 }
 
+/* On InfiniBand nobody looks up who has an address. */
+static void addresses_of_infiniband(void)
+{
+	struct ibv_ah_attr lost = address_of(context, own_gid);
+	struct ibv_ah *ah;
+
+	lost.grh.dgid.raw[15] ^= 1;
+	ah = ibv_create_ah(pd, &lost);
+	report("create_ah: nobody has the GID, of InfiniBand",
+	       ah && !ibv_destroy_ah(ah) ? "" : "refused");
+}
+
 static void addresses(void)
 {
 	struct ibv_ah_attr attr = address_of(context, own_gid);
 	struct ibv_ah_attr port = attr, level = attr, index = attr, zero = attr, local = attr;
+	struct ibv_ah_attr lost = attr;
 
 	port.port_num = 2;
 	level.sl = 16;
 	index.grh.sgid_index = 15;
 	memset(&zero.grh.dgid, 0, 16);
 	local.is_global = 0;
+	lost.grh.dgid.raw[15] ^= 1;
+	REFUSES_POINTER("create_ah: nobody has the GID", ETIMEDOUT,
+			"ibv_create_ah: nobody answers for the destination GID",
+			ibv_create_ah(pd, &lost));
 	REFUSES_POINTER("create_ah: port", EINVAL,
 			"ibv_create_ah: port # of a device that has port # only",
 			ibv_create_ah(pd, &port));
@@ -1219,6 +1236,7 @@ int main(int argc, char **argv)
 	NEED(cq && mr && other_mr);
 	if (!strcmp(mode, "infiniband")) {
 		modifying(true);
+		addresses_of_infiniband();
 		return 0;
 	}
 	device();

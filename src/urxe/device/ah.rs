@@ -3,11 +3,13 @@
 use core::ffi::c_int;
 
 use crate::abi::*;
+use crate::address::is_multicast;
 use crate::sys::errno::{Errno, Result, ReturnPointer};
 use crate::sys::heap;
 use crate::urxe::device::port::{PORT, Port};
 use crate::urxe::device::{Context, Pd};
 use crate::urxe::explain;
+use crate::urxe::transfer::somebody_answers;
 
 /// An address handle: where a datagram goes.
 #[repr(C)]
@@ -90,6 +92,10 @@ fn is_zero(gid: &ibv_gid) -> bool {
 }
 
 /// `ibv_create_ah(3)`
+///
+/// # Errors
+///
+/// Those of [`check_address`]; ETIMEDOUT for a destination on Ethernet that no process has; ENOMEM.
 pub(super) unsafe extern "C" fn create_ah(pd: *mut ibv_pd, attr: *mut ibv_ah_attr) -> *mut ibv_ah {
     // SAFETY: the caller passes a PD and an address.
     unsafe { create(pd, &*attr) }.or_null()
@@ -99,6 +105,16 @@ unsafe fn create(pd: *mut ibv_pd, attr: &ibv_ah_attr) -> Result<*mut ibv_ah> {
     // SAFETY: the caller's promise.
     let (context, domain) = unsafe { (Context::of((*pd).context), Pd::of(pd)) };
     check_address(context, attr, "ibv_create_ah")?;
+    // As the kernel does for all devices: on Ethernet the address of the destination is looked up now,
+    // but for groups, which need not; on InfiniBand packets get lost. What a child inherited is good
+    // for nothing there.
+    let host = context.host();
+    let is_looked_up =
+        context.port().is_ethernet() && !is_multicast(&attr.grh.dgid) && host.is_current();
+    if is_looked_up && !somebody_answers(host, attr, None) {
+        explain!("ibv_create_ah: nobody answers for the destination GID");
+        return Err(Errno::ETIMEDOUT);
+    }
     heap::enough()?;
     domain.hold();
     let ah = ibv_ah { context: context.public(), pd, handle: 0 };
@@ -113,4 +129,38 @@ pub(super) unsafe extern "C" fn destroy_ah(ah: *mut ibv_ah) -> c_int {
         drop(Box::from_raw(ah.cast::<Ah>()));
     }
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::urxe::device::Opened;
+    use crate::urxe::device::ops::OPS;
+
+    #[test]
+    fn on_ethernet_somebody_must_have_the_destination() {
+        let opened = Opened::new();
+        // SAFETY: a live context, and a PD in it.
+        unsafe {
+            let pd = OPS.alloc_pd.unwrap()(opened.get());
+            let port = Context::of(opened.get()).port();
+            let create = |raw: [u8; 16]| {
+                let grh = ibv_global_route { dgid: ibv_gid { raw }, ..ibv_global_route::zeroed() };
+                let mut attr =
+                    ibv_ah_attr { grh, is_global: 1, port_num: 1, ..ibv_ah_attr::zeroed() };
+                let ah = create_ah(pd, &mut attr);
+                if ah.is_null() { Err(Errno::last()) } else { Ok(destroy_ah(ah)) }
+            };
+            let [own, other] = [0, 1].map(|index| port.gid(index).unwrap().gid.raw);
+            let mut nobody = own;
+            nobody[15] ^= 1;
+            assert_eq!(create(own), Ok(0));
+            assert_eq!(create(other), Ok(0));
+            assert_eq!(create(nobody), Err(Errno::ETIMEDOUT));
+            // Groups, of IPv6 and of IPv4.
+            assert_eq!(create([0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9]), Ok(0));
+            assert_eq!(create([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 224, 0, 0, 9]), Ok(0));
+            assert_eq!(OPS.dealloc_pd.unwrap()(pd), 0);
+        }
+    }
 }

@@ -150,7 +150,7 @@ fn check_values(qp: &Qp, new: &ibv_qp_attr, mask: u32) -> Result<()> {
         check_address(qp.objects.context, &new.ah_attr, "ibv_modify_qp")?;
         // On Ethernet the address of the peer is looked up now, on InfiniBand packets get lost.
         let is_looked_up = qp.objects.context.port().is_ethernet();
-        if is_looked_up && !somebody_answers(qp.host, &new.ah_attr, new.dest_qp_num) {
+        if is_looked_up && !somebody_answers(qp.host, &new.ah_attr, Some(new.dest_qp_num)) {
             explain!("ibv_modify_qp: QP {:#x}: nobody answers for the destination GID", qp.number);
             return Err(Errno::ETIMEDOUT);
         }

@@ -217,8 +217,9 @@ pub(super) fn is_address_of(address: &ibv_ah_attr, device: &DeviceShared) -> boo
 }
 
 /// Whether an address is one of a device that a process has open: the own devices, those of the
-/// process that has the QP `number`, those of the others. To look at all of them takes time.
-pub(crate) fn somebody_answers(host: &Host, address: &ibv_ah_attr, number: u32) -> bool {
+/// process that has the QP `number`, if it is for one, those of the others. To look at all of them
+/// takes time.
+pub(crate) fn somebody_answers(host: &Host, address: &ibv_ah_attr, number: Option<u32>) -> bool {
     let has = |peer: &Peer| {
         peer.memory().at::<Header>(0).is_some_and(|header| {
             let count = header.device_count.load(Acquire) as usize;
@@ -226,7 +227,7 @@ pub(crate) fn somebody_answers(host: &Host, address: &ibv_ah_attr, number: u32) 
         })
     };
     has(host.own())
-        || peer_of(host, number).is_ok_and(|peer| has(&peer))
+        || number.is_some_and(|number| peer_of(host, number).is_ok_and(|peer| has(&peer)))
         || host.all_peers().iter().any(|peer| has(peer))
 }
 
