@@ -132,7 +132,6 @@ impl Host {
         let slot = slot::take(&directory)?;
         let (memory, directory) = (Arc::new(slot.memory), Arc::new(directory));
         let header: &Header = memory.at(0).ok_or(Errno::EIO)?;
-        header.access.store(access::find_out(), Ordering::Release);
         header.barriers.store(u32::from(marks::register()), Ordering::Release);
         let keys = Memory::private(KEY_TABLE + u64::from(KEYS) * size_of::<KeyEntry>() as u64)?;
         let keys = Arc::new(keys);

@@ -4,10 +4,14 @@
 //! such a lock back when the process ends, however it ends, and when it calls execve(2); a forked
 //! child does not inherit it. It is lost as well when the process closes *any* descriptor of the
 //! file, so the owner opens its own file once.
+//!
+//! Who takes a slot over locks the second byte: peers of the dead process that still have its file go
+//! by the first one, and must not take another process for it, whose memory they would write to.
 
 use crate::sync::atomic::Ordering;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use super::access;
 use super::directory::{Directory, slot_name, status_of};
 use super::memory::Memory;
 use crate::abi::*;
@@ -60,7 +64,7 @@ fn sweep(directory: &Directory, own: u32) {
         let Ok(name) = slot_name(number) else { continue };
         let Ok(file) = directory.open_file(&name, libc::O_RDWR) else { continue };
         let is_stale = status_of(&file).is_ok_and(|status| is_own_file(&status))
-            && lock(&file).is_ok_and(|locked| locked)
+            && lock_to_take(&file).is_ok_and(|locked| locked)
             && directory.names(&name, &file);
         if is_stale {
             disown(&file);
@@ -83,7 +87,7 @@ fn claim(directory: &Directory, number: u32) -> Result<Option<OwnedFd>> {
             Err(errno) => return Err(errno),
         };
         let status = status_of(&file)?;
-        if !is_own_file(&status) || !lock(&file)? {
+        if !is_own_file(&status) || !lock_to_take(&file)? {
             return Ok(None);
         }
         if !directory.names(&name, &file) {
@@ -91,7 +95,7 @@ fn claim(directory: &Directory, number: u32) -> Result<Option<OwnedFd>> {
             continue;
         }
         if status_of(&file)?.st_size == 0 {
-            return Ok(Some(file));
+            return Ok(lock(&file, OWNER)?.then_some(file));
         }
         // Stale. Peers may still map it, so a new file takes its place; the lock of the old one
         // keeps others away until then. Who has it mapped sees at once that it is over.
@@ -134,6 +138,8 @@ fn set_up(number: u32, file: OwnedFd) -> Result<Slot> {
     header.epoch.store(epoch, Ordering::Relaxed);
     // SAFETY: cannot fail.
     header.pid.store(unsafe { libc::getpid() }.cast_unsigned(), Ordering::Relaxed);
+    // Who finds the mark finds that, too: peers that see no access allowed ask for a thread.
+    header.access.store(access::find_out(), Ordering::Relaxed);
     header.magic.store(MAGIC, Ordering::Release);
     Ok(Slot { number, epoch, file, memory })
 }
@@ -185,18 +191,31 @@ fn random() -> Result<u64> {
     Ok(number)
 }
 
-fn first_byte(kind: i32) -> libc::flock {
+/// The byte of a slot file that its owner has locked.
+const OWNER: u8 = 0;
+/// The byte that is locked by who takes the slot.
+const TAKER: u8 = 1;
+
+/// The lock of a byte.
+fn of_byte(byte: u8) -> libc::flock {
     // SAFETY: plain data.
     let mut lock: libc::flock = unsafe { core::mem::zeroed() };
-    lock.l_type = kind as _;
+    lock.l_type = libc::F_WRLCK as _;
     lock.l_whence = libc::SEEK_SET as _;
+    lock.l_start = byte.into();
     lock.l_len = 1;
     lock
 }
 
-/// Takes the lock of a slot file; false if another process has it.
-fn lock(file: &OwnedFd) -> Result<bool> {
-    let lock = first_byte(libc::F_WRLCK as _);
+/// Keeps other processes from taking a slot; false if it has an owner, or another one is about to take
+/// it.
+fn lock_to_take(file: &OwnedFd) -> Result<bool> {
+    Ok(lock(file, TAKER)? && owner(file)? == Owner::Nobody)
+}
+
+/// Locks a byte of a slot file; false if another process has done so.
+fn lock(file: &OwnedFd, byte: u8) -> Result<bool> {
+    let lock = of_byte(byte);
     // SAFETY: a lock to take.
     match from_minus_one(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &raw const lock) }) {
         Ok(_) => Ok(true),
@@ -207,7 +226,7 @@ fn lock(file: &OwnedFd) -> Result<bool> {
 
 /// Who holds the lock of a slot file that is not this process' own.
 pub(super) fn owner(file: &OwnedFd) -> Result<Owner> {
-    let mut lock = first_byte(libc::F_WRLCK as _);
+    let mut lock = of_byte(OWNER);
     // SAFETY: a lock to ask for, and room for the answer.
     from_minus_one(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLK, &raw mut lock) })?;
     Ok(if i32::from(lock.l_type) == libc::F_UNLCK {

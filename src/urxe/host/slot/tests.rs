@@ -45,6 +45,30 @@ fn slots_are_taken_in_order_and_once() {
     assert!(scratch.path().join("share-0003-5").exists());
 }
 
+/// Peers of a process that is dead would write to the memory of the one that takes its slot over, if they
+/// took that for the owner.
+#[test]
+fn who_takes_a_slot_over_is_not_its_owner_before() {
+    let scratch = Scratch::new();
+    let (mut child, slot) = holder(&scratch);
+    assert_eq!(lock_to_take(&slot.file), Ok(false), "the owner lives");
+    child.kill();
+    let file = || scratch.directory().open_file(&slot_name(slot.number).unwrap(), libc::O_RDWR);
+    let (mut taker, took) = Child::start_and_say(|say| {
+        let file = file().unwrap();
+        say(lock_to_take(&file).unwrap().into());
+        // SAFETY: waits for the signal.
+        unsafe { libc::pause() };
+    });
+    assert_eq!(took, 1);
+    // For those that have the file, and for those that open it.
+    assert_eq!(owner(&slot.file), Ok(Owner::Nobody));
+    assert_eq!(open(&scratch.directory(), slot.number).err(), Some(Errno::ENOENT));
+    assert_eq!(lock_to_take(&file().unwrap()), Ok(false), "one at a time");
+    taker.kill();
+    assert_eq!(lock_to_take(&file().unwrap()), Ok(true));
+}
+
 #[test]
 fn files_of_the_dead_are_removed() {
     let scratch = Scratch::new();
@@ -94,7 +118,7 @@ fn pretender(scratch: &Scratch, number: u32, length: u64, magic: u64, epoch: u64
     let child = Child::start(|| {
         let file = scratch.directory().open_file(&slot_name(number).unwrap(), libc::O_RDWR);
         let file = file.unwrap();
-        assert!(lock(&file).unwrap());
+        assert!(lock(&file, OWNER).unwrap());
         // SAFETY: waits for the signal.
         unsafe { libc::pause() };
     });
