@@ -566,7 +566,7 @@ impl Side {
             STATE => vec![self.state().into()],
             EVENTS => self.events(),
             COUNTS => self.counts(),
-            THREADS => vec![threads()],
+            THREADS => vec![threads() - THREADS_BEFORE.get().expect("in another process")],
             DEREGISTER => {
                 self.deregister();
                 vec![]
@@ -613,14 +613,13 @@ impl Drop for Side {
     }
 }
 
-/// Threads of the device in this process.
+/// Threads of this process.
 fn threads() -> u64 {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    let name = |task: std::io::Result<std::fs::DirEntry>| {
-        std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default()
-    };
-    tasks.map(name).filter(|name| name.starts_with("urxe-")).count() as u64
+    std::fs::read_dir("/proc/self/task").unwrap().count() as u64
 }
+
+/// How many there were before it had a device: threads have their names only when they run.
+static THREADS_BEFORE: OnceLock<u64> = OnceLock::new();
 
 /// The XRC domain of this test binary, for types that need one.
 unsafe fn xrcd(opened: &Opened, kind: ibv_qp_type) -> *mut ibv_xrcd {
@@ -855,6 +854,7 @@ fn the_other_process() {
     // SAFETY: the descriptor that the parent made for this process.
     let mut stream = unsafe { UnixStream::from_raw_fd(fd) };
     let options = Options::decode(&read(&mut stream).unwrap());
+    THREADS_BEFORE.set(threads()).unwrap();
     let side = Side::new(options);
     while let Some(order) = read(&mut stream) {
         write(&mut stream, &side.obey(options, &order));
