@@ -19,8 +19,11 @@ enum {
 	POOL = 64,
 	POOL_BYTES = 4096,
 	POOL_SLOT = 8192,
-	/* A connection on which nothing happens for so long hangs, in seconds. */
+	/* A connection hangs if nothing happens on it for so long, in seconds, although its processes
+	 * have looked after all of theirs so many times; and if nothing happens for so much longer. */
 	HANGS = 60,
+	HANGS_ROUNDS = 1000,
+	HANGS_ANYWAY = 600,
 };
 
 enum shape { PLAIN, WITH_SRQ, POOLED };

@@ -26,6 +26,8 @@ static struct shared {
 		uint64_t at, sum;
 		uint32_t rkey;
 	} counter[PROCESSES];
+	/* How often each process has looked after its connections. */
+	uint64_t rounds[PROCESSES];
 	struct channel channel[LINKS];
 } *shared;
 
@@ -42,7 +44,8 @@ struct end {
 	/* The requester: posted. The other end: receives that have completed, in their slots. */
 	uint64_t posted, arrived;
 	struct completion arrival[WINDOW];
-	uint64_t active;
+	/* When something happened, and the rounds of the processes then. */
+	uint64_t active, rounds[PROCESSES];
 };
 
 static int me;
@@ -61,6 +64,28 @@ static uint64_t load(const uint64_t *word)
 static void publish(uint64_t *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/* Something has happened. */
+static void is_active(struct end *end)
+{
+	end->active = nanoseconds(CLOCK_MONOTONIC);
+	for (int i = 0; i < PROCESSES; i++)
+		end->rounds[i] = load(&shared->rounds[i]);
+}
+
+/* How often the process of its connection that did so least has looked after it since. */
+static uint64_t rounds_since(const struct end *end)
+{
+	int involved[] = { end->connection->from, end->connection->pair, end->connection->to };
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t count = load(&shared->rounds[involved[i]]) - end->rounds[involved[i]];
+
+		least = count < least ? count : least;
+	}
+	return least;
 }
 
 /* Says what is wrong, and ends the run. */

@@ -11,8 +11,8 @@ use crate::paths;
 /// How long it runs in the suite, in seconds.
 pub(crate) const SECONDS: u32 = 60;
 
-/// What it may take beside that, in seconds: it ends by itself when nothing happens for a minute.
-const GRACE: u32 = 600;
+/// What it may take beside that, in seconds: it ends by itself when nothing happens for ten minutes.
+const GRACE: u32 = 900;
 
 /// Compiles the program and runs it. The library says why a request failed.
 const SCRIPT: &str = "\
