@@ -42,10 +42,11 @@ pub(crate) enum Rank {
     /// One that a test makes.
     #[cfg(test)]
     Test,
+    /// No rank, but how many there are.
+    Count,
 }
 
-/// How many there are.
-const RANKS: usize = 16;
+const RANKS: usize = Rank::Count as usize;
 
 /// A mutex of which there is one in the process.
 pub(crate) struct ForkMutex<T: 'static> {
