@@ -7,6 +7,8 @@
 //! ```
 
 #![allow(dead_code, unused_imports, unused_macros)]
+// Of the library's files, whose types are others here.
+#![allow(clippy::drop_non_drop, clippy::explicit_auto_deref)]
 
 #[path = "../../src/abi/mod.rs"]
 mod abi;

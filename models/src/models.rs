@@ -16,6 +16,7 @@ use crate::urxe::queue::model as receives;
 use crate::urxe::queue::torn_model as torn;
 use crate::urxe::region::model as keys;
 use crate::urxe::transfer::model as multicast;
+use crate::urxe::transfer::responder_model as qps;
 use crate::verbs::mr::device_address_model as regions;
 
 pub(crate) static ALL: &[&Model] = &[
@@ -47,6 +48,8 @@ pub(crate) static ALL: &[&Model] = &[
     &torn::SHARED,
     &torn::OWN,
     &multicast::GROUPS,
+    &qps::NUMBERS,
+    &qps::DEATH,
     &sends::EXCLUSION,
     &sends::PLACES,
     &objects::USERS,

@@ -13,12 +13,9 @@ use crate::sh::Cmd;
 /// Before that, the table of what is modelled is compared with the sources.
 pub(crate) fn run(name: Option<&str>) -> Result<String> {
     let table = inventory::check(paths::checkout())?;
-    let folder = paths::checkout().join("models");
-    let output = Cmd::new("cargo")
-        .args(["run", "--release", "--quiet", "--"])
+    let output = cargo("run")
+        .args(["--release", "--quiet", "--"])
         .args(name)
-        .env("CARGO_TARGET_DIR", paths::target().join("models"))
-        .dir(&folder)
         .timeout(Duration::from_secs(1200))
         .output()?;
     output
@@ -26,4 +23,17 @@ pub(crate) fn run(name: Option<&str>) -> Result<String> {
         .last()
         .map(|last| format!("{last}; {table}"))
         .ok_or_else(|| Error::new("models: nothing was run".to_owned()))
+}
+
+/// Clippy has nothing to say of the models.
+pub(crate) fn clippy() -> Result<()> {
+    cargo("clippy").args(["--release", "--", "-D", "warnings"]).run()
+}
+
+/// A command of cargo for the models, which are a workspace of their own.
+fn cargo(command: &str) -> Cmd {
+    Cmd::new("cargo")
+        .arg(command)
+        .env("CARGO_TARGET_DIR", paths::target().join("models"))
+        .dir(&paths::checkout().join("models"))
 }

@@ -2,13 +2,13 @@
 //! processes of a model are threads, with the same view of each memory.
 
 use core::cell::RefCell;
+use std::sync::Arc;
 
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::sys::errno::{Errno, Result};
 use crate::sys::mutex::Mutex;
 use crate::urxe::shared::{
-    Guard, Header, Holder, KEY_TABLE, KeyEntry, Lock, QP_TABLE, QPS, QpShared, SRQ_TABLE, SRQS,
-    Shared, TakenOver,
+    Guard, Header, Holder, KEY_TABLE, KeyEntry, Lock, QP_TABLE, QPS, QpShared, Shared, TakenOver,
 };
 
 #[path = "../../../src/urxe/host/mailbox.rs"]
@@ -16,6 +16,10 @@ pub(crate) mod mailbox;
 pub(crate) mod mailbox_model;
 #[path = "../../../src/urxe/host/marks.rs"]
 mod marks;
+#[path = "../../../src/urxe/host/table.rs"]
+mod table;
+
+pub(crate) use table::Table;
 
 /// Bytes of a process' memory: the tables, and a few objects.
 const LENGTH: usize = 0x11_0000;
@@ -70,24 +74,6 @@ impl Drop for Memory {
     }
 }
 
-/// The tables by which peers find objects; as the library's.
-#[derive(Clone, Copy)]
-pub(crate) enum Table {
-    Qp,
-    Srq,
-}
-
-impl Table {
-    pub(crate) fn find(self, memory: &Memory, number: u32) -> Option<u64> {
-        let (place, count) = match self {
-            Table::Qp => (QP_TABLE, QPS),
-            Table::Srq => (SRQ_TABLE, SRQS),
-        };
-        let entry = memory.at::<AtomicU64>(place + u64::from(number & (count - 1)) * 8)?;
-        Some(entry.load(Ordering::Acquire)).filter(|offset| *offset != 0)
-    }
-}
-
 /// Kinds of records.
 #[derive(Clone, Copy)]
 #[allow(dead_code)]
@@ -101,7 +87,8 @@ pub(crate) enum Kind {
 /// A process.
 pub(crate) struct Host {
     slot: u32,
-    own: Peer,
+    own: Arc<Peer>,
+    tables: table::Tables,
     /// The part of the memory that is not in use.
     next: Mutex<u64>,
     dead: AtomicBool,
@@ -122,7 +109,8 @@ pub(crate) struct Peer {
 }
 
 std::thread_local! {
-    /// The processes of this execution.
+    /// The processes of this execution. Boxes do not move when the list grows.
+    #[allow(clippy::vec_box)]
     static HOSTS: RefCell<Vec<Box<Host>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -138,11 +126,12 @@ pub(crate) fn processes<const N: usize>() -> [&'static Host; N] {
         core::array::from_fn(|index| {
             hosts.push(Box::new(Host {
                 slot: index as u32 + 1,
-                own: Peer {
+                own: Arc::new(Peer {
                     memory: Memory::new(),
                     keys: Memory::new(),
                     epoch: epoch_of(index as u32 + 1),
-                },
+                }),
+                tables: table::Tables::new(),
                 next: Mutex::new(OBJECTS),
                 dead: AtomicBool::new(false),
                 pairs: Pairs { counters: AtomicU32::new(0) },
@@ -155,7 +144,7 @@ pub(crate) fn processes<const N: usize>() -> [&'static Host; N] {
 
 #[allow(dead_code)]
 impl Host {
-    pub(crate) fn own(&self) -> &Peer {
+    pub(crate) fn own(&self) -> &Arc<Peer> {
         &self.own
     }
 
@@ -199,15 +188,22 @@ impl Host {
         lock.lock(self.holder(), patience, |holder| self.is_dead(holder))
     }
 
-    pub(crate) fn peer(&self, slot: u32) -> Result<&'static Peer> {
+    pub(crate) fn table_insert(&self, table: Table, offset: u64) -> Result<u32> {
+        self.tables.insert(self.memory(), table, offset)
+    }
+
+    pub(crate) fn table_remove(&self, table: Table, index: u32) {
+        self.tables.remove(self.memory(), table, index);
+    }
+
+    pub(crate) fn peer(&self, slot: u32) -> Result<Arc<Peer>> {
         HOSTS.with_borrow(|hosts| {
             let host = hosts.iter().find(|host| host.slot == slot).ok_or(Errno::ENOENT)?;
-            // SAFETY: as in `processes`.
-            Ok(unsafe { &*core::ptr::from_ref(&host.own) })
+            Ok(Arc::clone(&host.own))
         })
     }
 
-    pub(crate) fn all_peers(&self) -> Vec<&'static Peer> {
+    pub(crate) fn all_peers(&self) -> Vec<Arc<Peer>> {
         let slots: Vec<u32> =
             HOSTS.with_borrow(|hosts| hosts.iter().map(|host| host.slot).collect());
         slots.into_iter().map(|slot| self.peer(slot).unwrap()).collect()

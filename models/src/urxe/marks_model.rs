@@ -31,7 +31,9 @@ fn connect(responder: &'static Host, requester: &'static Host) {
     let far = qp(responder, RESPONDER);
     far.dest_qp_num.store(near.qp_num.load(Relaxed), Relaxed);
     far.peer_epoch.store(requester.epoch(), Relaxed);
-    (sync::plain(&near.qp_num), sync::plain(&far.dest_qp_num), sync::plain(&far.peer_epoch));
+    sync::plain(&near.qp_num);
+    sync::plain(&far.dest_qp_num);
+    sync::plain(&far.peer_epoch);
     sync::plain(&near.flags);
     for (host, place) in [(responder, RESPONDER), (requester, REQUESTER)] {
         host.enter_qp(place);

@@ -26,6 +26,7 @@ pub(crate) mod null;
 mod peer;
 pub(crate) mod shared_file;
 mod slot;
+mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -41,6 +42,7 @@ pub(crate) use clock::{now, ticks};
 pub(crate) use junk::Junk;
 pub(crate) use memory::{MappedFile, Memory};
 pub(crate) use peer::Peer;
+pub(crate) use table::Table;
 
 use crate::sys::errno::{Errno, Result};
 use crate::sys::mutex::Mutex;
@@ -48,11 +50,12 @@ use crate::urxe::explain;
 use crate::urxe::pair::Registry;
 use crate::urxe::queue::Queue;
 use crate::urxe::shared::{
-    Guard, Header, Holder, KEY_TABLE, KEYS, KeyEntry, Lock, PATIENCE, QP_TABLE, QPS, QpShared,
-    QueueShared, SLOTS, SRQ_TABLE, SRQS, Shared, TakenOver,
+    Guard, Header, Holder, KEY_TABLE, KEYS, KeyEntry, Lock, PATIENCE, QP_TABLE, QpShared,
+    QueueShared, SLOTS, SRQ_TABLE, Shared, TakenOver,
 };
 use arena::Arena;
 use directory::Directory;
+use table::Tables;
 
 /// This process, with its slot. It lives as long as the process.
 pub(crate) struct Host {
@@ -66,43 +69,12 @@ pub(crate) struct Host {
     directory: Arc<Directory>,
     own: Arc<Peer>,
     arena: Mutex<Arena>,
-    tables: Mutex<[TableState; 2]>,
+    tables: Tables,
     peers: Mutex<Vec<Arc<Peer>>>,
     threads: Mutex<agent::Threads>,
     pairs: Registry,
     /// Of the last event file or shared file.
     number: AtomicU32,
-}
-
-/// The tables by which peers find objects.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Table {
-    Qp,
-    Srq,
-}
-
-impl Table {
-    fn place(self) -> (u64, u32) {
-        match self {
-            Table::Qp => (QP_TABLE, QPS),
-            Table::Srq => (SRQ_TABLE, SRQS),
-        }
-    }
-
-    /// Offset of the object with a number in the slot of the process that has it; `None` if there is
-    /// none. Not checked: any process may have stored it.
-    pub(crate) fn find(self, memory: &Memory, number: u32) -> Option<u64> {
-        let (place, count) = self.place();
-        let entry = memory.at::<AtomicU64>(place + u64::from(number & (count - 1)) * 8)?;
-        Some(entry.load(Ordering::Acquire)).filter(|offset| *offset != 0)
-    }
-}
-
-/// Where the search for a free entry of a table goes on, and how many were ever in use.
-#[derive(Clone, Copy, Default)]
-struct TableState {
-    next: u32,
-    used: u32,
 }
 
 /// This process among those that use the device. Its slot is taken at the first call.
@@ -147,7 +119,7 @@ impl Host {
             directory,
             own: Arc::new(own),
             arena: Mutex::new(Arena::new()),
-            tables: Mutex::new([TableState::default(); 2]),
+            tables: Tables::new(),
             peers: Mutex::new(Vec::new()),
             threads: agent::Threads::new(),
             pairs: Registry::new(),
@@ -251,32 +223,12 @@ impl Host {
     /// Enters the offset of an object into a table; the index. Numbers come round as late as
     /// possible. ENOMEM if the table is full.
     pub(crate) fn table_insert(&self, table: Table, offset: u64) -> Result<u32> {
-        let (place, length) = table.place();
-        let entries: &[AtomicU64] = self.memory.slice(place, length as usize).ok_or(Errno::EIO)?;
-        let mut tables = self.tables.lock();
-        let state = &mut tables[table as usize];
-        for step in 0..length {
-            let index = (state.next + step) % length;
-            let Some(entry) = entries.get(index as usize) else { break };
-            if entry.load(Ordering::Relaxed) == 0 {
-                entry.store(offset, Ordering::Release);
-                state.next = (index + 1) % length;
-                state.used = state.used.max(index + 1);
-                return Ok(index);
-            }
-        }
-        Err(Errno::ENOMEM)
+        self.tables.insert(&self.memory, table, offset)
     }
 
     /// Removes an entry from a table.
     pub(crate) fn table_remove(&self, table: Table, index: u32) {
-        let (place, length) = table.place();
-        if index < length
-            && let Some(entry) = self.memory.at::<AtomicU64>(place + u64::from(index) * 8)
-        {
-            let _tables = self.tables.lock();
-            entry.store(0, Ordering::Release);
-        }
+        self.tables.remove(&self.memory, table, index);
     }
 
     /// Waits for all requests that are under way at QPs and SRQs of this process: what was stored
@@ -286,7 +238,7 @@ impl Host {
     ///
     /// EIO if some do not end, as a process with one has been stopped.
     pub(crate) fn pass_qp_locks(&self) -> Result<()> {
-        let srqs = self.tables.lock()[Table::Srq as usize].used;
+        let srqs = self.tables.used(Table::Srq);
         let is_dead = |holder| self.is_dead(holder);
         for qp in self.qps() {
             // What was good when it was posted may have changed.
@@ -327,7 +279,7 @@ impl Host {
 
     /// The QPs of this process.
     fn qps(&self) -> impl Iterator<Item = &QpShared> + Clone {
-        let used = self.tables.lock()[Table::Qp as usize].used;
+        let used = self.tables.used(Table::Qp);
         self.objects(QP_TABLE, used)
     }
 

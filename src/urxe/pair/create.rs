@@ -1,6 +1,6 @@
 //! Creating, opening and destroying QPs.
 
-use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::ptr;
@@ -368,8 +368,7 @@ impl Qp {
         shared.device.store(self.device, Relaxed);
         shared.events.store(self.events(), Relaxed);
         shared.xrcd.store(self.objects.xrcd.map_or(0, |xrcd| xrcd.id()), Relaxed);
-        shared.change();
-        shared.generation.store(self.generation, Release);
+        shared.begin(self.generation);
     }
 
     /// Takes the completions that have not been polled out of the queues. No lock of the QP may be
@@ -433,12 +432,7 @@ impl Qp {
             // Requests that are under way are waited for.
             let guard = self.lock_record();
             is_free = guard.is_ok() & self.stop_peer().is_ok();
-            // Even: whoever comes now finds nothing.
-            self.shared.generation.store(self.generation.wrapping_add(1), SeqCst);
-            self.shared.state.store(IBV_QPS_RESET, SeqCst);
-            self.shared.queue.store(0, SeqCst);
-            self.shared.recv_cq.store(0, SeqCst);
-            self.shared.counted.store(0, SeqCst);
+            self.shared.end(self.generation);
         }
         self.counters.lock().drain(..).for_each(Counter::release);
         self.objects.srq.inspect(|srq| srq.settle());

@@ -1,9 +1,10 @@
 //! The responder's half of a queue pair.
 
-use crate::sync::atomic::Ordering::SeqCst;
+use crate::sync::atomic::Ordering::{Release, SeqCst};
 use crate::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::{Lock, Mark, NewLine, Shared};
+use crate::abi::IBV_QPS_RESET;
 
 /// What a requester needs of the QP that it sends to. Records of this kind stay of this kind.
 ///
@@ -83,6 +84,23 @@ impl QpShared {
     pub(crate) const PEER_MARKS: u32 = 2;
     /// The owner does.
     pub(crate) const MARKS: u32 = 4;
+
+    /// Makes the record that of a QP, all that is in it being as it should: peers find it from now on.
+    /// `generation` is odd.
+    pub(crate) fn begin(&self, generation: u32) {
+        self.change();
+        self.generation.store(generation, Release);
+    }
+
+    /// Takes the QP of this generation away, with the lock held.
+    pub(crate) fn end(&self, generation: u32) {
+        // Even: whoever comes now finds nothing.
+        self.generation.store(generation.wrapping_add(1), SeqCst);
+        self.state.store(IBV_QPS_RESET, SeqCst);
+        self.queue.store(0, SeqCst);
+        self.recv_cq.store(0, SeqCst);
+        self.counted.store(0, SeqCst);
+    }
 
     /// Notes that something is not as it was, with the lock held: requesters look again.
     pub(crate) fn change(&self) {

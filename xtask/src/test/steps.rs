@@ -193,6 +193,7 @@ fn format(_: &Ctx) -> Result<String> {
 
 fn clippy(_: &Ctx) -> Result<String> {
     cargo("clippy").args(["--workspace", "--all-targets", "--", "-D", "warnings"]).run()?;
+    models::clippy()?;
     Ok("no warnings".to_owned())
 }
 

@@ -40,7 +40,9 @@ impl Handle {
             for member in [&cqe.qp_num, &cqe.src_qp, &cqe.flags, &cqe.pkey_slid] {
                 sync::plain(member);
             }
-            (sync::plain(&cqe.origin), sync::plain(&cqe.payload), sync::plain(&cqe.timestamp));
+            sync::plain(&cqe.origin);
+            sync::plain(&cqe.payload);
+            sync::plain(&cqe.timestamp);
         }
         cq
     }

@@ -3,6 +3,8 @@
 use super::host::Host;
 use crate::abi::{ibv_qp, ibv_qp_type};
 
+#[path = "../../../../src/urxe/pair/error.rs"]
+pub(crate) mod error;
 #[path = "../../../../src/urxe/pair/freed.rs"]
 mod freed;
 #[path = "../../../../src/urxe/pair/lock.rs"]
@@ -15,6 +17,7 @@ pub(crate) struct Qp {
     pub(crate) host: &'static Host,
     pub(crate) kind: ibv_qp_type,
     pub(crate) number: u32,
+    pub(crate) record: u64,
 }
 
 impl Qp {
@@ -30,4 +33,5 @@ impl Qp {
 /// No send of a model waits.
 pub(crate) fn progress(_: &Host, _: u64) {}
 
+pub(crate) use error::enter_error;
 pub(crate) use freed::polled;

@@ -45,7 +45,8 @@ impl Receives {
         let own = Box::leak(Box::new(OwnQueue::new(owner, 2, 1, identity).unwrap()));
         let receives = Receives { owner, own };
         let shared = receives.queue().shared;
-        (sync::plain(&shared.pd), sync::plain(&shared.max_sge));
+        sync::plain(&shared.pd);
+        sync::plain(&shared.max_sge);
         receives
     }
 
@@ -200,7 +201,8 @@ fn slots() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     let mut found: Vec<u32> =
         early.into_iter().chain(core::iter::from_fn(|| queue.pop_free())).collect();
-    (taken.sort(), found.sort());
+    taken.sort();
+    found.sort();
     assert_eq!(found, taken);
 }
 
@@ -256,8 +258,10 @@ fn withdrawal() {
     let key = keys::region_of(owner, CQE_PAYLOAD as u64);
     // What the receive is like otherwise does not matter.
     let (header, list) = receives.queue().parts(0).unwrap();
-    (sync::plain(header), sync::plain(&list[0]));
-    (sync::plain(&receives.queue().shared.waiter), sync::plain(&receives.queue().shared.freed));
+    sync::plain(header);
+    sync::plain(&list[0]);
+    sync::plain(&receives.queue().shared.waiter);
+    sync::plain(&receives.queue().shared.freed);
     let poster = thread::spawn(move || {
         let piece = ibv_sge { addr: 0, length: CQE_PAYLOAD as u32, lkey: key };
         receives.post_list([piece]);

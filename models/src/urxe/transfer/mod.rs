@@ -1,19 +1,52 @@
 //! What a requester does.
 
+use super::host::{Host, Peer};
+use super::pair::Qp;
+use crate::abi::ibv_qp_attr;
+
 pub(crate) mod model;
 #[path = "../../../../src/urxe/transfer/multicast.rs"]
 mod multicast;
+#[path = "../../../../src/urxe/transfer/responder.rs"]
+mod responder;
+pub(crate) mod responder_model;
 
-mod responder {
-    use crate::sync::atomic::AtomicU64;
-    use crate::sync::atomic::Ordering::Relaxed;
+/// What a model needs of an operation.
+pub(crate) struct Operation<'a> {
+    host: &'a Host,
+    qp: &'a Qp,
+    attr: &'a ibv_qp_attr,
+    wqe: Wqe,
+    peer: Option<&'a Peer>,
+    patience: u64,
+}
 
-    /// As the library's.
-    pub(super) fn gid(words: &[AtomicU64; 2]) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        for (part, word) in bytes.chunks_exact_mut(8).zip(words) {
-            part.copy_from_slice(&word.load(Relaxed).to_ne_bytes());
+/// What a model needs of a request.
+struct Wqe {
+    wr_id: u64,
+    remote_srqn: u32,
+}
+
+mod stop {
+    use crate::abi::ibv_wc_status;
+
+    /// As the library's, as far as models get.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(crate) enum Reason {
+        Srq,
+    }
+
+    /// As the library's, as far as models get.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(crate) enum Stop {
+        Remote(ibv_wc_status, Reason),
+        Silence,
+        Busy,
+    }
+
+    impl Stop {
+        pub(super) fn remote(status: ibv_wc_status, reason: Reason) -> Stop {
+            Stop::Remote(status, reason)
         }
-        bytes
     }
 }
