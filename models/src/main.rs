@@ -17,6 +17,7 @@ mod uapi;
 
 mod death;
 mod discovery;
+mod fork;
 #[path = "../../src/in_use.rs"]
 mod in_use;
 mod in_use_model;

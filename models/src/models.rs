@@ -1,6 +1,7 @@
 //! All models. Each lies beside the files that it is about, as it uses what is private to them.
 
 use crate::discovery::reference_model as devices;
+use crate::fork::state_model as fork;
 use crate::in_use_model as objects;
 use crate::provider_api::live_model as contexts;
 use crate::runner::Model;
@@ -9,12 +10,14 @@ use crate::urxe::completion::counter_model as counters;
 use crate::urxe::completion::model as completions;
 use crate::urxe::completion::moderation_model as moderation;
 use crate::urxe::host::mailbox_model as mailbox;
+use crate::urxe::host::once::model as once;
 use crate::urxe::lock_model as lock;
 use crate::urxe::marks_model as marks;
 use crate::urxe::pair::model as sends;
 use crate::urxe::queue::model as receives;
 use crate::urxe::queue::torn_model as torn;
 use crate::urxe::region::model as keys;
+use crate::urxe::transfer::fast::keys_model as remembered;
 use crate::urxe::transfer::model as multicast;
 use crate::urxe::transfer::responder_model as qps;
 use crate::verbs::mr::device_address_model as regions;
@@ -28,6 +31,7 @@ pub(crate) static ALL: &[&Model] = &[
     &keys::LOCAL_USE,
     &marks::KEYS,
     &marks::STAMPS,
+    &remembered::REMEMBERED,
     &completions::COMPLETIONS,
     &completions::ROOM,
     &completions::EVENTS,
@@ -38,6 +42,8 @@ pub(crate) static ALL: &[&Model] = &[
     &moderation::CHANGED,
     &mailbox::JOBS,
     &mailbox::DEATH,
+    &once::HOST,
+    &once::NULLS,
     &receives::POSTING,
     &receives::POSTING_SHARED,
     &receives::WAITING,
@@ -58,4 +64,5 @@ pub(crate) static ALL: &[&Model] = &[
     &contexts::CONTEXTS,
     &regions::ADDRESSES,
     &reserve::PIECES,
+    &fork::IN_TIME,
 ];

@@ -10,13 +10,15 @@
 
 mod ranges;
 mod smaps;
+mod state;
 
-use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use core::ffi::{c_int, c_void};
 
 use crate::abi::export::export;
 use crate::abi::*;
 use crate::fork::ranges::{Advice, Ranges, Span};
+use crate::fork::state::State;
 use crate::log::warning;
 use crate::sys::env;
 use crate::sys::errno::{Errno, Result, ReturnMinusOne, ReturnNumber};
@@ -101,28 +103,18 @@ struct System {
 /// Fork support of the process.
 struct Fork {
     system: System,
-    state: AtomicU8,
-    /// The size of pages in bytes when all are equal.
-    page_size: AtomicUsize,
+    state: State,
     /// Memory may have pages of other sizes.
     huge_pages: AtomicBool,
-    /// There once the state is [`ENABLED`].
+    /// There once it is enabled.
     ranges: Mutex<Option<Ranges>>,
 }
-
-// The states of fork support.
-/// Nobody has asked for it and no memory was registered.
-const UNUSED: u8 = 0;
-/// Memory was registered and not marked: it is too late now.
-const TOO_LATE: u8 = 1;
-const ENABLED: u8 = 2;
 
 impl Fork {
     const fn new(system: System) -> Fork {
         Fork {
             system,
-            state: AtomicU8::new(UNUSED),
-            page_size: AtomicUsize::new(0),
+            state: State::new(),
             huge_pages: AtomicBool::new(false),
             ranges: Mutex::new(None),
         }
@@ -135,7 +127,7 @@ impl Fork {
     fn status(&self) -> ibv_fork_status {
         if (self.system.copies_on_fork)() {
             IBV_FORK_UNNEEDED
-        } else if self.state.load(Ordering::Acquire) == ENABLED {
+        } else if self.state.page_size().is_some() {
             IBV_FORK_ENABLED
         } else {
             IBV_FORK_DISABLED
@@ -146,29 +138,20 @@ impl Fork {
         if env::switch(c"RDMAV_HUGEPAGES_SAFE") {
             self.huge_pages.store(true, Ordering::Relaxed);
         }
-        if self.state.load(Ordering::Acquire) == ENABLED || (self.system.copies_on_fork)() {
+        if self.state.page_size().is_some() || (self.system.copies_on_fork)() {
             return Ok(());
         }
         let mut ranges = self.ranges();
-        match self.state.load(Ordering::Acquire) {
-            UNUSED => {}
-            ENABLED => return Ok(()),
-            _ => return Err(Errno::EINVAL),
+        if self.state.is_enabled()? {
+            return Ok(());
         }
         // SAFETY: sysconf has no preconditions.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) });
         let page = page.ok().filter(|page| page.is_power_of_two()).ok_or(Errno::ENOSYS)?;
         self.try_out(page)?;
         *ranges = Some(Ranges::new()?);
-        self.page_size.store(page, Ordering::Relaxed);
         // Memory may have been registered meanwhile, which takes no lock.
-        self.state
-            .compare_exchange(UNUSED, ENABLED, Ordering::AcqRel, Ordering::Acquire)
-            .map(|_| ())
-            .map_err(|_| {
-                *ranges = None;
-                Errno::EINVAL
-            })
+        self.state.enable(page).inspect_err(|_| *ranges = None)
     }
 
     /// Whether the kernel can mark memory. ENOSYS; ENOMEM.
@@ -199,18 +182,10 @@ impl Fork {
 
     /// The pages of a range and their size, or nothing when there is nothing to mark.
     fn pages(&self, base: usize, size: usize) -> Option<(Span, usize)> {
-        if self.state.load(Ordering::Acquire) != ENABLED {
-            // Without effect unless the state is the first one.
-            let _ =
-                self.state.compare_exchange(UNUSED, TOO_LATE, Ordering::AcqRel, Ordering::Acquire);
-            if self.state.load(Ordering::Acquire) != ENABLED {
-                return None;
-            }
-        }
+        let mut page = self.state.register()?;
         if base == 0 {
             return None;
         }
-        let mut page = self.page_size.load(Ordering::Relaxed);
         if self.huge_pages.load(Ordering::Relaxed) {
             page = (self.system.page_size_at)(base).unwrap_or(page);
         }

@@ -172,7 +172,7 @@ fn the_kernel_keeps_marked_memory_from_children() {
     let fork =
         Fork::new(System { copies_on_fork: || false, madvise, page_size_at: smaps::page_size_at });
     fork.enable().unwrap();
-    let page = fork.page_size.load(Ordering::Relaxed);
+    let page = fork.state.page_size().unwrap();
     // Where the kernel puts nothing by itself: no other thread's mapping joins this one or fills the
     // hole behind it.
     let place = at(0x3000_0000);

@@ -17,15 +17,15 @@ use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 const MARK: &str = "urxe/shared/mark.rs";
 const MARKS: &str = "urxe/host/marks.rs";
 
-const RESPONDER: u64 = 0x10_8000;
-const REQUESTER: u64 = 0x10_9000;
+pub(crate) const RESPONDER: u64 = 0x10_8000;
+pub(crate) const REQUESTER: u64 = 0x10_9000;
 
-fn qp(host: &Host, place: u64) -> &QpShared {
+pub(crate) fn qp(host: &Host, place: u64) -> &QpShared {
     host.memory().at(place).unwrap()
 }
 
 /// Two QPs that are connected with each other, found by their numbers.
-fn connect(responder: &'static Host, requester: &'static Host) {
+pub(crate) fn connect(responder: &'static Host, requester: &'static Host) {
     let near = qp(requester, REQUESTER);
     near.qp_num.store(requester.enter_qp(REQUESTER), Relaxed);
     let far = qp(responder, RESPONDER);

@@ -1,6 +1,6 @@
 use super::testing::{Child, Scratch};
 use super::*;
-use crate::urxe::shared::{PATIENCE, TakenOver};
+use crate::urxe::shared::{PATIENCE, QPS, TakenOver};
 use libc::iovec;
 
 fn part(bytes: &mut [u8]) -> iovec {

@@ -108,6 +108,12 @@ pub(crate) fn region_of(host: &Host, length: u64) -> u32 {
     key
 }
 
+/// Gives a key that nobody has to other bytes.
+pub(crate) fn move_region(host: &Host, key: u32, address: u64) {
+    let content = Content { key, pd: 1, access: 1, length: 8, address, ..Content::default() };
+    keys::store(host, &content).unwrap();
+}
+
 /// Takes a key away, without waiting for those who use it.
 pub(crate) fn withdraw(host: &Host, key: u32) {
     keys::withdraw(host, key);

@@ -4,6 +4,7 @@ use super::host::{Host, Peer};
 use super::pair::Qp;
 use crate::abi::ibv_qp_attr;
 
+pub(crate) mod fast;
 pub(crate) mod model;
 #[path = "../../../../src/urxe/transfer/multicast.rs"]
 mod multicast;
