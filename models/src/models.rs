@@ -17,8 +17,9 @@ use crate::urxe::pair::model as sends;
 use crate::urxe::queue::model as receives;
 use crate::urxe::queue::torn_model as torn;
 use crate::urxe::region::model as keys;
-use crate::urxe::transfer::fast::keys_model as remembered;
+use crate::urxe::transfer::fast_model as connection;
 use crate::urxe::transfer::model as multicast;
+use crate::urxe::transfer::remembered::model as remembered;
 use crate::urxe::transfer::responder_model as qps;
 use crate::verbs::mr::device_address_model as regions;
 
@@ -32,6 +33,7 @@ pub(crate) static ALL: &[&Model] = &[
     &marks::KEYS,
     &marks::STAMPS,
     &remembered::REMEMBERED,
+    &connection::CONNECTION,
     &completions::COMPLETIONS,
     &completions::ROOM,
     &completions::EVENTS,

@@ -18,6 +18,8 @@ pub(crate) struct Qp {
     pub(crate) kind: ibv_qp_type,
     pub(crate) number: u32,
     pub(crate) record: u64,
+    pub(crate) pd: u32,
+    pub(crate) device: u32,
 }
 
 impl Qp {

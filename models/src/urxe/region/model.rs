@@ -4,6 +4,7 @@ use loom::thread;
 
 use super::check::{Content, Wanted, check};
 use super::{keys, users};
+use crate::abi::{IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_WRITE};
 use crate::mutation::{relax, skip};
 use crate::runner::Model;
 use crate::sync;
@@ -103,7 +104,8 @@ pub(crate) fn region_of(host: &Host, length: u64) -> u32 {
         entry.inspect(|entry| sync::plain(&entry.iova));
         entry.inspect(|entry| sync::plain(&entry.parent));
     }
-    let content = Content { key, pd: 1, access: 1, length, ..Content::default() };
+    let access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+    let content = Content { key, pd: 1, access, length, ..Content::default() };
     keys::store(host, &content).unwrap();
     key
 }

@@ -39,7 +39,7 @@ fn change(
     gid: u8,
     action: unsafe extern "C" fn(*mut ibv_qp, *const ibv_gid, u16) -> i32,
 ) {
-    let mut qp = Qp { host, kind: IBV_QPT_UD, number, record: 0 };
+    let mut qp = Qp { host, kind: IBV_QPT_UD, number, record: 0, pd: 0, device: 0 };
     let gid = group(gid);
     // SAFETY: a QP of the model, and a GID.
     assert_eq!(unsafe { action((&raw mut qp).cast(), &gid, 0) }, 0);
