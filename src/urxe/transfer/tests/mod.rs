@@ -88,9 +88,12 @@ impl Pair {
         let qp = unsafe { Qp::of(self.near.qp) };
         let mut attempt = Attempt::default();
         let mut route = super::Route::default();
-        match super::execute(qp, &attr, ring.wqe(0), &mut attempt, &mut route) {
-            Outcome::Done(done) => done,
-            Outcome::Wait { .. } => panic!("it waits"),
+        loop {
+            match super::execute(qp, &attr, ring.wqe(0), &mut attempt, &mut route) {
+                Outcome::Done(done) => return done,
+                // The other process may get no processor for a while.
+                Outcome::Wait { .. } => std::thread::sleep(core::time::Duration::from_millis(1)),
+            }
         }
     }
 
