@@ -112,16 +112,18 @@ pub(super) fn outcome(operation: &Operation<'_>, stop: Stop, attempt: &mut Attem
         Stop::Busy if operation.peer.is_none_or(Peer::is_alive_now) => {
             busy(operation, reliable, attempt, host::now())
         }
-        _ if !reliable => {
-            if stop == Stop::Lost {
-                operation.explain(format_args!("the other process has not got done with it: lost"));
+        Stop::Lost => {
+            operation.explain(format_args!("the peer has begun and does not get done: lost"));
+            if reliable {
+                failure(IBV_WC_RETRY_EXC_ERR, Reason::NoAnswer)
+            } else {
+                Outcome::Done(Done::success(operation.byte_len()))
             }
-            Outcome::Done(Done::success(operation.byte_len()))
         }
+        _ if !reliable => Outcome::Done(Done::success(operation.byte_len())),
         Stop::Remote(status, reason) => failure(status, reason),
         Stop::NoReceive { timer } => no_receive(operation, timer, attempt, host::now()),
         Stop::Silence | Stop::Busy => silence(operation, attempt, host::now()),
-        Stop::Lost => failure(IBV_WC_RETRY_EXC_ERR, Reason::NoAnswer),
     }
 }
 

@@ -39,6 +39,7 @@ const NOT_PROVOKED: &[(&str, &str)] = &[
     ("ibv_query_device_ex: mask", "checked by the function in verbs.h"),
     ("urxe: no events of ports and GIDs", "the system is out of threads or descriptors"),
     ("urxe: cannot look for events of an object", "the directory was taken away"),
+    ("the peer has begun and does not get done", "it is stopped between two steps of a request"),
     ("window {window:#x} is gone", "a request that waits while its window is freed"),
     ("window {window:#x}: {}", "the system is out of threads"),
 ];
