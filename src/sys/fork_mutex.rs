@@ -7,8 +7,9 @@
 //!
 //! The mutexes of objects need none of this: a child does not use its parent's.
 
-use crate::sync::atomic::AtomicPtr;
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
+use crate::sync::atomic::{AtomicBool, AtomicPtr};
+use crate::sync::thread;
 use core::ptr;
 use std::sync::Once;
 
@@ -57,6 +58,10 @@ pub(crate) struct ForkMutex<T: 'static> {
 /// The mutexes in use, by rank.
 static KNOWN: [AtomicPtr<libc::pthread_mutex_t>; RANKS] =
     [const { AtomicPtr::new(ptr::null_mut()) }; RANKS];
+/// Those that every fork from now on waits for.
+static SURE: [AtomicBool; RANKS] = [const { AtomicBool::new(false) }; RANKS];
+/// Set while a fork has taken all mutexes that are known.
+static FROZEN: AtomicBool = AtomicBool::new(false);
 
 /// Held by the thread that forks, with those of [`KNOWN`] that it has taken.
 static FORKING: Mutex<()> = Mutex::new(());
@@ -75,39 +80,69 @@ impl<T> ForkMutex<T> {
     }
 }
 
-/// Makes forks wait for a mutex: for one that is part of something else. A fork that is under way
-/// in the moment of its first use does not wait for it yet.
+/// Makes forks wait for a mutex: for one that is part of something else. A fork that began before the
+/// very first use of any does not wait for that one.
 #[inline]
 pub(crate) fn keep_free<T>(rank: Rank, mutex: &'static Mutex<T>) {
-    if let Some(known) = KNOWN.get(rank as usize)
-        && known.load(Relaxed).is_null()
-    {
-        make_known(known, mutex.raw());
+    if SURE.get(rank as usize).is_some_and(|sure| !sure.load(Relaxed)) {
+        make_known(rank as usize, mutex.raw());
     }
 }
 
+/// A fork either finds the mutex known, or is waited for. The thread may hold mutexes of earlier
+/// ranks: they were known before, so a fork that is frozen does not wait for them.
 #[cold]
-fn make_known(known: &AtomicPtr<libc::pthread_mutex_t>, mutex: *mut libc::pthread_mutex_t) {
+fn make_known(rank: usize, mutex: *mut libc::pthread_mutex_t) {
     static ONCE: Once = Once::new();
     // No memory for that leaves forks as they would be without.
     // SAFETY: functions that live as long as the library.
     ONCE.call_once(|| unsafe {
         libc::pthread_atfork(Some(before), Some(after), Some(after));
     });
-    known.store(mutex, Release);
+    let (Some(known), Some(sure)) = (KNOWN.get(rank), SURE.get(rank)) else { return };
+    known.store(mutex, SeqCst);
+    while FROZEN.load(SeqCst) {
+        thread::yield_now();
+    }
+    sure.store(true, Relaxed);
 }
 
 /// Before a fork: takes all.
 unsafe extern "C" fn before() {
-    // SAFETY: mutexes of the process, never destroyed; each is given back by `after`.
+    // SAFETY: mutexes of the process, never destroyed; each is given back by `give_back`.
     unsafe {
         libc::pthread_mutex_lock(FORKING.raw());
-        for (known, taken) in KNOWN.iter().zip(&TAKEN) {
-            let mutex = known.load(Acquire);
-            if !mutex.is_null() {
-                libc::pthread_mutex_lock(mutex);
+        loop {
+            for (known, taken) in KNOWN.iter().zip(&TAKEN) {
+                let mutex = known.load(SeqCst);
+                if !mutex.is_null() {
+                    libc::pthread_mutex_lock(mutex);
+                }
+                taken.store(mutex, Relaxed);
             }
-            taken.store(mutex, Relaxed);
+            FROZEN.store(true, SeqCst);
+            let mut all = KNOWN.iter().zip(&TAKEN);
+            if all.all(|(known, taken)| known.load(SeqCst) == taken.load(Relaxed)) {
+                return;
+            }
+            // One became known meanwhile, and may be in use: it has its place in the order.
+            give_back();
+        }
+    }
+}
+
+/// Gives back what [`before`] has taken.
+///
+/// # Safety
+///
+/// It must have been this thread that took it.
+unsafe fn give_back() {
+    FROZEN.store(false, SeqCst);
+    for taken in TAKEN.iter().rev() {
+        let mutex = taken.swap(ptr::null_mut(), Relaxed);
+        if !mutex.is_null() {
+            // SAFETY: this thread has taken it.
+            unsafe { libc::pthread_mutex_unlock(mutex) };
         }
     }
 }
@@ -116,20 +151,13 @@ unsafe extern "C" fn before() {
 unsafe extern "C" fn after() {
     // SAFETY: this thread has taken them.
     unsafe {
-        for taken in TAKEN.iter().rev() {
-            let mutex = taken.swap(ptr::null_mut(), Relaxed);
-            if !mutex.is_null() {
-                libc::pthread_mutex_unlock(mutex);
-            }
-        }
+        give_back();
         libc::pthread_mutex_unlock(FORKING.raw());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::sync::atomic::AtomicBool;
-
     use super::*;
 
     /// Two numbers that are equal unless a thread is changing them.
@@ -142,8 +170,32 @@ mod tests {
         pair.1 += 1;
     }
 
-    #[test]
-    fn children_find_them_free_and_whole() {
+    /// Whether the pair that a child sees is whole; `None` if it does not see it. The status of the
+    /// child may be that of a tool that looks for leaks.
+    fn look() -> Option<u8> {
+        let (mut pipe, mut said) = ([0; 2], 0_u8);
+        // SAFETY: the child does no more than this and ends, by an alarm if it waits for ever;
+        // descriptors of this thread, and a byte.
+        unsafe {
+            assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
+            let child = libc::fork();
+            if child == 0 {
+                libc::alarm(60);
+                let pair = PAIR.lock();
+                said = if pair.0 == pair.1 { b'y' } else { b'n' };
+                libc::write(pipe[1], (&raw const said).cast(), 1);
+                libc::_exit(0);
+            }
+            libc::close(pipe[1]);
+            let heard = child > 0 && libc::read(pipe[0], (&raw mut said).cast(), 1) == 1;
+            libc::waitpid(child, ptr::null_mut(), 0);
+            libc::close(pipe[0]);
+            heard.then_some(said)
+        }
+    }
+
+    /// What a look in each of so many children finds wrong, while other threads change the pair.
+    fn look_in_children(count: usize) -> [Option<Option<u8>>; 2] {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for _ in 0..2 {
@@ -153,36 +205,25 @@ mod tests {
                     }
                 });
             }
-            // Whether the pair that a child sees is whole; None if it does not see it. The status of the
-            // child may be that of a tool that looks for leaks.
-            let look = || {
-                let (mut pipe, mut said) = ([0; 2], 0_u8);
-                // SAFETY: the child does no more than this and ends, by an alarm if it waits for
-                // ever; descriptors of this thread, and a byte.
-                unsafe {
-                    assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
-                    let child = libc::fork();
-                    if child == 0 {
-                        libc::alarm(60);
-                        let pair = PAIR.lock();
-                        said = if pair.0 == pair.1 { b'y' } else { b'n' };
-                        libc::write(pipe[1], (&raw const said).cast(), 1);
-                        libc::_exit(0);
-                    }
-                    libc::close(pipe[1]);
-                    let heard = child > 0 && libc::read(pipe[0], (&raw mut said).cast(), 1) == 1;
-                    libc::waitpid(child, ptr::null_mut(), 0);
-                    libc::close(pipe[0]);
-                    heard.then_some(said)
-                }
-            };
             // Two threads fork at a time.
-            let looks = move || (0..50).map(|_| look()).find(|said| *said != Some(b'y'));
+            let looks = move || (0..count).map(|_| look()).find(|said| *said != Some(b'y'));
             let other = scope.spawn(looks);
             let bad = [looks(), other.join().unwrap_or(Some(None))];
             done.store(true, Relaxed);
-            assert_eq!(bad, [None, None]);
-        });
+            bad
+        })
+    }
+
+    #[test]
+    fn children_find_them_free_and_whole() {
+        change();
+        assert_eq!(look_in_children(50), [None, None]);
+        // It becomes known while there are forks, again and again.
+        for turn in 0..50 {
+            KNOWN[Rank::Test as usize].store(ptr::null_mut(), SeqCst);
+            SURE[Rank::Test as usize].store(false, SeqCst);
+            assert_eq!(look_in_children(1), [None, None], "{turn}");
+        }
         change();
         let pair = PAIR.lock();
         assert!(pair.0 == pair.1 && pair.0 > 0);
