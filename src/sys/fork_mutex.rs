@@ -214,14 +214,38 @@ mod tests {
         })
     }
 
+    /// As if the mutex had never been used.
+    fn forget() {
+        KNOWN[Rank::Test as usize].store(ptr::null_mut(), SeqCst);
+        SURE[Rank::Test as usize].store(false, SeqCst);
+    }
+
     #[test]
     fn children_find_them_free_and_whole() {
-        change();
+        // Who uses it for the first time while a fork is under way waits for the end of that.
+        for _ in 0..3 {
+            change();
+            forget();
+            let used = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                // SAFETY: as a fork does, which this thread ends below.
+                unsafe { before() };
+                scope.spawn(|| {
+                    change();
+                    used.store(true, SeqCst);
+                });
+                std::thread::sleep(core::time::Duration::from_millis(20));
+                let early = used.load(SeqCst);
+                // SAFETY: this thread has begun it.
+                unsafe { after() };
+                assert!(!early);
+            });
+            assert!(used.load(SeqCst));
+        }
         assert_eq!(look_in_children(50), [None, None]);
         // It becomes known while there are forks, again and again.
         for turn in 0..50 {
-            KNOWN[Rank::Test as usize].store(ptr::null_mut(), SeqCst);
-            SURE[Rank::Test as usize].store(false, SeqCst);
+            forget();
             assert_eq!(look_in_children(1), [None, None], "{turn}");
         }
         change();
