@@ -132,3 +132,38 @@ fn a_client_that_was_not_started_is_a_difference() {
     assert_eq!(row.differences[0], "client.code: no such file, with upstream's library 0");
     assert!(row.differences.iter().any(|text| text.starts_with("server.code: never listened,")));
 }
+
+/// What a row leaves whose client ends with `codes`, saying `error` with ours.
+fn row_that_says(title: &str, codes: [&str; 4], error: &str) -> Row {
+    let folder = paths::scratch("rows").unwrap();
+    for (library, text) in [("upstream", ""), ("ours", error)] {
+        let place = paths::make_dir(folder.join(library)).unwrap();
+        paths::write(&place.join("client.err"), text).unwrap();
+    }
+    row_in(&folder, title, codes, false)
+}
+
+#[test]
+fn a_race_of_the_program_itself_is_run_again_and_nothing_else_that_it_says() {
+    const RACED: [&str; 4] = ["0", "0", "255", "0"];
+    let line = "rdma_get_cm_event: Bad file descriptor\n";
+    assert!(row_that_says("rping", RACED, line).is_odd());
+    assert!(!row_that_says("rping", RACED, "rdma_get_cm_event: No such device\n").is_odd());
+    assert!(!row_that_says("rping", RACED, "").is_odd());
+    assert!(!row_that_says("ucmatose", RACED, line).is_odd());
+    // If it comes each time, it is a failure in the end.
+    let always = run_with(|_| Ok(result(vec![row_that_says("rping", RACED, line)]))).unwrap();
+    assert!(always.check().is_err());
+    let mut boots = 0;
+    let once = run_with(|_| {
+        boots += 1;
+        let raced = row_that_says("rping", RACED, line);
+        let good = row_that_says("rping", GOOD, "");
+        Ok(result(vec![if boots == 1 { raced } else { good }]))
+    });
+    let text = once.unwrap().check().unwrap();
+    assert!(
+        text.contains("1 run again: rping") && text.contains("a race of the program's own"),
+        "{text}"
+    );
+}
