@@ -114,11 +114,7 @@ pub(super) fn outcome(operation: &Operation<'_>, stop: Stop, attempt: &mut Attem
         }
         Stop::Lost => {
             operation.explain(format_args!("the peer has begun and does not get done: lost"));
-            if reliable {
-                failure(IBV_WC_RETRY_EXC_ERR, Reason::NoAnswer)
-            } else {
-                Outcome::Done(Done::success(operation.byte_len()))
-            }
+            given_up(operation, reliable)
         }
         _ if !reliable => Outcome::Done(Done::success(operation.byte_len())),
         Stop::Remote(status, reason) => failure(status, reason),
@@ -187,6 +183,12 @@ fn busy(operation: &Operation<'_>, reliable: bool, attempt: &mut Attempt, now: u
         operation.peer.map_or(0, Peer::slot),
         most / 1_000_000_000,
     );
+    given_up(operation, reliable)
+}
+
+/// The peer is there and does not get done: that is as if it did not answer. Whether a message of an
+/// unreliable service arrives nobody is told.
+fn given_up(operation: &Operation<'_>, reliable: bool) -> Outcome {
     if reliable {
         failure(IBV_WC_RETRY_EXC_ERR, Reason::NoAnswer)
     } else {
