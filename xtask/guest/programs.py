@@ -4,8 +4,9 @@ A row is one program, or a server and a client. What row number N prints with on
 goes to /share/results/N/upstream or /share/results/N/ours: files NAME.out, NAME.err and NAME.code
 for each of its processes. Beside them are the row's title in the file "title", and empty files
 "exact" if the output has to be the same to the byte, "fails" if the row does not work with
-upstream's library either, and "chance" if which of its processes reports the failure is a matter of
-chance, so that only the failure as such can be compared.
+upstream's library either, "chance" if which of its processes reports the failure is a matter of chance,
+so that only the failure as such can be compared. A process that had to be killed has a file
+NAME.stuck, which says where its threads were.
 
 usage: programs.py [PART]: the rows whose title contains PART. If there is a file /share/titles, only
 those whose title is a line of it.
@@ -107,6 +108,8 @@ class Process:
         try:
             code = str(self.process.wait(limit))
         except subprocess.TimeoutExpired:
+            with open(self.path + ".stuck", "w", encoding="utf-8") as file:
+                file.writelines(where_threads_are(self.process.pid))
             self.kill(signal.SIGKILL)
             self.process.wait()
             code = late
@@ -119,6 +122,18 @@ class Process:
     def note(self, code):
         with open(self.path + ".code", "w", encoding="ascii") as file:
             file.write(code)
+
+
+def where_threads_are(pid):
+    """Lines that say where the kernel has the threads of a process: system call, arguments, stack."""
+    for thread in sorted(os.listdir(f"/proc/{pid}/task"), key=int):
+        for what in ("comm", "syscall", "wchan", "stack"):
+            try:
+                with open(f"/proc/{pid}/task/{thread}/{what}", encoding="utf-8") as file:
+                    text = file.read()
+            except OSError as error:
+                text = error.strerror
+            yield f"thread {thread} {what}: {'; '.join(text.splitlines())}\n"
 
 
 def drain(master):

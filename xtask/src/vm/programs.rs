@@ -27,6 +27,26 @@ const TIMEOUT: Duration = Duration::from_secs(1800);
 /// thread ends the process if it finds the channel closed before the process has ended.
 const OWN_RACES: &[(&str, &str)] = &[("rping", "rdma_get_cm_event: Bad file descriptor")];
 
+/// Whether a process that had to be killed had met another race between its own threads, by where they
+/// were.
+///
+/// A thread of rping's polls its event channel and asks for the event then, for which it waits if there
+/// is none; the main thread destroys the connection, with which the kernel drops an event that was not
+/// asked for yet, and joins that thread. Both wait for ever then: the main thread in pthread_join(3), which
+/// alone waits by futex(2) as it is shared by processes, and the other in the kernel's connection manager;
+/// the thread that takes completions is gone, and so are the queue pair and its queues.
+fn waits_for_a_dropped_event(title: &str, stuck: &str) -> bool {
+    const JOINS: &str = "syscall: 202 ";
+    const WAITS_SHARED: &str = " 0x109 ";
+    let calls: Vec<_> = stuck.lines().filter(|line| line.contains("syscall: ")).collect();
+    let stacks: Vec<_> = stuck.lines().filter(|line| line.contains("stack: ")).collect();
+    let ([main, _], [_, other]) = (calls.as_slice(), stacks.as_slice()) else { return false };
+    title.starts_with("rping")
+        && main.contains(JOINS)
+        && main.contains(WAITS_SHARED)
+        && other.contains("ucma_get_event")
+}
+
 /// How many more times a row runs that does not end with upstream's library as it should.
 const MORE_RUNS: usize = 2;
 
@@ -148,6 +168,9 @@ fn compare(folder: &Path) -> Result<Row> {
             row.raced |=
                 tells_of_a_race(&row.title, &wanted) || tells_of_a_race(&row.title, &found);
         }
+        if what.ends_with(".stuck") {
+            continue;
+        }
         if let Some(process) = what.strip_suffix(".code") {
             row.works_upstream &= succeeded(&wanted);
             works_with_ours &= succeeded(&found);
@@ -162,6 +185,13 @@ fn compare(folder: &Path) -> Result<Row> {
     }
     if row.works_upstream != works_with_ours && row.differences.is_empty() {
         row.differences.push("one library works, the other does not".to_owned());
+    }
+    for stuck in paths::list(&folder.join("ours"))? {
+        if stuck.extension().is_some_and(|extension| extension == "stuck") {
+            let text = paths::read(&stuck)?;
+            row.raced |= waits_for_a_dropped_event(&row.title, &text);
+            row.differences.push(format!("{}:\n{text}", stuck.display()));
+        }
     }
     if row.raced {
         row.ends.push_str(" and a race of the program's own");

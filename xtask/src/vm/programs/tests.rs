@@ -167,3 +167,33 @@ fn a_race_of_the_program_itself_is_run_again_and_nothing_else_that_it_says() {
         "{text}"
     );
 }
+
+#[test]
+fn a_wait_for_an_event_that_was_dropped_is_run_again_and_no_other_hang() {
+    const HUNG: [&str; 4] = ["0", "0", "timeout", "0"];
+    const MAIN: &str = "thread 7 comm: rping\n\
+                        thread 7 syscall: 202 0x7f9667a3bce8 0x109 0x2 0x0 0x0 0xffffffff 0x7f 0x7e\n\
+                        thread 7 stack: [<0>] futex_do_wait+0x4e/0x80; [<0>] do_futex+0x11d/0x1f0\n";
+    const OTHER: &str = "thread 8 syscall: 1 0x4 0x7f9667a3ab00 0x10 0x0 0x0 0x0 0x7f 0x7e\n\
+                         thread 8 stack: [<0>] ucma_get_event+0xfb/0x290; [<0>] ucma_write+0xce/0x1b0\n";
+    let hung = |title: &str, stuck: &str| {
+        let folder = paths::scratch("rows").unwrap();
+        paths::make_dir(folder.join("ours")).unwrap();
+        paths::write(&folder.join("ours/client.stuck"), stuck).unwrap();
+        row_in(&folder, title, HUNG, false)
+    };
+    let both = format!("{MAIN}{OTHER}");
+    assert!(hung("rping", &both).is_odd());
+    assert!(!hung("rdma_server", &both).is_odd());
+    // A mutex or a condition of its own; the connection manager by the main thread; a thread that
+    // waits for completions.
+    assert!(!hung("rping", &both.replace("0x109", "0x189")).is_odd());
+    assert!(!hung("rping", &format!("{OTHER}{MAIN}")).is_odd());
+    let third = "thread 9 syscall: 0\nthread 9 stack: [<0>] ib_uverbs_event_read+0x1/0x2\n";
+    assert!(!hung("rping", &format!("{both}{third}")).is_odd());
+    // What it was is told if it counts.
+    let text = result(vec![hung("rping", MAIN)]).check().unwrap_err().to_string();
+    assert!(text.contains("client.stuck:\nthread 7 comm: rping"), "{text}");
+    let always = run_with(|_| Ok(result(vec![hung("rping", &both)]))).unwrap();
+    assert!(always.check().is_err());
+}
