@@ -19,6 +19,37 @@ pub(crate) mod hint {
 
 pub(crate) mod thread {
     pub(crate) use std::thread::{Builder, sleep, yield_now};
+
+    /// A number of the calling thread, which no other has while it runs; never 0. It is the address
+    /// of what the C library keeps of the thread.
+    #[inline(always)]
+    pub(crate) fn id() -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let id: u64;
+            // SAFETY: the first word of that block is its own address, in the ABI of the platform.
+            unsafe {
+                core::arch::asm!(
+                    "mov {}, fs:[0]",
+                    out(reg) id,
+                    options(nostack, preserves_flags, readonly, pure)
+                );
+            }
+            id
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        // SAFETY: it always works.
+        unsafe {
+            libc::pthread_self() as u64
+        }
+    }
+}
+
+/// The frequent side of a fence between two threads, one of which makes the other pass it by
+/// membarrier(2): the compiler keeps the order.
+#[inline(always)]
+pub(crate) fn light_fence() {
+    core::sync::atomic::compiler_fence(atomic::Ordering::SeqCst);
 }
 
 pub(crate) use std::thread_local;

@@ -9,6 +9,7 @@ use crate::sys::heap_model as reserve;
 use crate::urxe::completion::counter_model as counters;
 use crate::urxe::completion::model as completions;
 use crate::urxe::completion::moderation_model as moderation;
+use crate::urxe::gate_model as gates;
 use crate::urxe::host::mailbox_model as mailbox;
 use crate::urxe::host::once::model as once;
 use crate::urxe::lock_model as lock;
@@ -27,6 +28,9 @@ pub(crate) static ALL: &[&Model] = &[
     &lock::EXCLUSION,
     &lock::TAKE_OVER,
     &lock::PASSING,
+    &gates::FIRST,
+    &gates::OTHERS,
+    &gates::ALIKE,
     &keys::READERS,
     &keys::WITHDRAWAL,
     &keys::LOCAL_USE,
@@ -35,6 +39,7 @@ pub(crate) static ALL: &[&Model] = &[
     &remembered::REMEMBERED,
     &connection::CONNECTION,
     &completions::COMPLETIONS,
+    &completions::QUICKLY,
     &completions::ROOM,
     &completions::EVENTS,
     &completions::DEATH,
@@ -58,7 +63,7 @@ pub(crate) static ALL: &[&Model] = &[
     &multicast::GROUPS,
     &qps::NUMBERS,
     &qps::DEATH,
-    &sends::EXCLUSION,
+    &receives::QUICK_DEATH,
     &sends::PLACES,
     &objects::USERS,
     &objects::LAST,

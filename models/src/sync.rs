@@ -17,9 +17,9 @@ use std::rc::Rc;
 use crate::death;
 
 /// Atomics of each size that an execution can touch.
-const POOL: usize = 40;
+const POOL: usize = 48;
 /// Atomics that the threads of an execution can load, counted for each thread.
-const ORDERS: usize = 100;
+const ORDERS: usize = 120;
 
 /// What stands for the atomics and mutexes of an execution.
 #[derive(Default)]
@@ -196,6 +196,19 @@ pub(crate) mod thread {
     pub(crate) fn sleep(_: core::time::Duration) {
         loom::thread::yield_now();
     }
+
+    /// As the library's.
+    pub(crate) fn id() -> u64 {
+        let name = format!("{:?}", loom::thread::current().id());
+        let digits: String = name.chars().filter(char::is_ascii_digit).collect();
+        1 + digits.parse::<u64>().unwrap()
+    }
+}
+
+/// As the library's: a fence, as if membarrier(2) came just now.
+#[track_caller]
+pub(crate) fn light_fence() {
+    atomic::fence(atomic::Ordering::SeqCst);
 }
 
 pub(crate) mod atomic {

@@ -38,8 +38,8 @@ pub(crate) enum Rank {
     DeviceMemory,
     /// Multicast groups.
     Groups,
-    /// Threads that use memory.
-    Threads,
+    /// Who uses memory.
+    Users,
     /// One that a test makes.
     #[cfg(test)]
     Test,

@@ -20,6 +20,7 @@ pub(crate) mod device;
 mod explain;
 #[cfg(fuzzing)]
 pub(crate) mod fuzz;
+pub(crate) mod gate;
 pub(crate) mod host;
 pub(crate) mod limits;
 pub(crate) mod origin;

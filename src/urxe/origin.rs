@@ -59,6 +59,18 @@ impl Origin {
         Origin(RECEIVE | generation | queue << SLOT_BITS | slot)
     }
 
+    /// The slot, if it is that of a receive.
+    #[inline(always)]
+    pub(crate) fn slot(self) -> u32 {
+        self.0 as u32 & ((1 << SLOT_BITS) - 1)
+    }
+
+    /// What all receives of a queue have in common.
+    #[inline(always)]
+    pub(crate) fn without_slot(self) -> u64 {
+        self.0 & !((1 << SLOT_BITS) - 1)
+    }
+
     /// Whether it is that of a receive.
     pub(crate) fn is_receive(self) -> bool {
         self.0 & RECEIVE != 0

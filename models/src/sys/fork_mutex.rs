@@ -8,7 +8,7 @@ pub(crate) enum Rank {
     Addresses,
     Groups,
     Keys,
-    Threads,
+    Users,
     Windows,
 }
 

@@ -15,6 +15,8 @@ mod moderation;
 pub(crate) mod moderation_model;
 #[path = "../../../src/urxe/completion/poll.rs"]
 pub(crate) mod poll;
+#[path = "../../../src/urxe/completion/quick.rs"]
+pub(crate) mod quick;
 #[path = "../../../src/urxe/completion/retire.rs"]
 mod retire;
 #[path = "../../../src/urxe/completion/ring.rs"]

@@ -22,6 +22,7 @@ pub(crate) mod once;
 #[path = "../../../src/urxe/host/table.rs"]
 mod table;
 
+pub(crate) use marks::barrier;
 pub(crate) use table::Table;
 
 /// Bytes of a process' memory: the tables, and a few objects.

@@ -2,6 +2,9 @@
 
 pub(crate) mod completion;
 pub(crate) mod device;
+#[path = "../../../src/urxe/gate.rs"]
+pub(crate) mod gate;
+pub(crate) mod gate_model;
 pub(crate) mod host;
 #[path = "../../../src/urxe/limits.rs"]
 pub(crate) mod limits;

@@ -12,4 +12,4 @@ pub(crate) mod users;
 
 pub(crate) use check::{Place, Wanted, check};
 pub(crate) use known::Known;
-pub(crate) use users::using;
+pub(crate) use users::{User, using};

@@ -6,7 +6,8 @@ use core::cell::UnsafeCell;
 use core::ffi::c_int;
 
 use super::add;
-use super::retire;
+use super::quick;
+use super::retire::{self, Recent};
 use super::ring::Ring;
 use crate::abi::*;
 use crate::in_use::InUse;
@@ -14,10 +15,10 @@ use crate::sys::errno::{Errno, Result, ReturnNumber, ReturnPointer, keep_errno};
 use crate::sys::heap;
 use crate::urxe::device::{Buffer, Context, Pd, events};
 use crate::urxe::explain;
+use crate::urxe::gate::Gate;
 use crate::urxe::host::{Host, Kind, Peer};
 use crate::urxe::limits::{COMP_VECTORS, MAX_CQE};
 use crate::urxe::origin::Place;
-use crate::urxe::region::Known;
 use crate::urxe::shared::{CqShared, Cqe, Guard, NOT_ARMED, PATIENCE, TakenOver};
 
 /// A completion queue of this process.
@@ -38,8 +39,8 @@ pub(crate) struct Cq {
     capacity: AtomicU32,
     /// Entries of the ring beyond those that may wait.
     spare: u32,
-    /// The region that the last short message went to; used with `polling` held.
-    known: UnsafeCell<Known>,
+    /// What polling remembers; used with `polling` held.
+    recent: UnsafeCell<Recent>,
     /// QPs and SRQs that complete here.
     users: InUse,
     /// QPs with requests that are not done, whose progress polling makes.
@@ -124,7 +125,7 @@ impl Cq {
     }
 
     fn forget_if(&self, is_unwanted: impl Fn(&Cqe) -> bool) {
-        let _polling = self.polling.enter();
+        let _polling = self.enter();
         // Without the lock the one that is just being added may be left, and is of no QP then.
         let _guard = self.lock();
         let Some(ring) = self.ring() else { return };
@@ -141,7 +142,7 @@ impl Cq {
     /// Whether a QP has completions here that were not taken yet.
     #[cfg(test)]
     pub(crate) fn has_completions_of(&self, qp_num: u32) -> bool {
-        let _polling = self.polling.enter();
+        let _polling = self.enter();
         let Some(ring) = self.ring() else { return false };
         let head = self.head.load(Relaxed);
         (0..)
@@ -166,15 +167,15 @@ impl Cq {
         &self.polling
     }
 
-    /// The region that the last short message went to.
+    /// What polling remembers.
     ///
     /// # Safety
     ///
     /// `polling` must be held, and this must be the only reference.
     #[allow(clippy::mut_from_ref)]
-    pub(super) unsafe fn known(&self) -> &mut Known {
+    pub(super) unsafe fn recent(&self) -> &mut Recent {
         // SAFETY: the caller's promise.
-        unsafe { &mut *self.known.get() }
+        unsafe { &mut *self.recent.get() }
     }
 
     /// The ring; with `polling` or the lock held, it stays the same.
@@ -182,6 +183,16 @@ impl Cq {
     pub(super) fn ring(&self) -> Option<Ring<'static>> {
         let (place, count) = (self.place.load(Relaxed), self.capacity.load(Relaxed));
         Ring::new(self.shared, self.host.memory().slice::<Cqe>(place, count as usize)?)
+    }
+
+    /// The next place, if all that there is to do is to fill it.
+    #[inline(always)]
+    pub(crate) fn quick_place(&self) -> Option<quick::Place<'static>> {
+        // The ring that is known may be an old one until the lock is held.
+        let (place, count) = (self.place.load(Relaxed), self.capacity.load(Relaxed));
+        let found = self.ring()?.place(self.host, false)?;
+        let is_same = place == self.place.load(Relaxed) && count == self.capacity.load(Relaxed);
+        is_same.then_some(found)
     }
 
     /// The memory of the ring.
@@ -353,12 +364,12 @@ unsafe fn create(context: *mut ibv_context, wanted: &Wanted) -> Result<Box<Cq>> 
         host,
         record,
         shared,
-        polling: Gate::new(single_threaded),
+        polling: if single_threaded { Gate::open_to_all() } else { Gate::new(host) },
         head: AtomicU64::new(0),
         place: AtomicU64::new(ring.offset),
         capacity: AtomicU32::new(ring.capacity),
         spare: wanted.spare,
-        known: UnsafeCell::new(Known::default()),
+        recent: UnsafeCell::default(),
         users: InUse::none(),
         pending: AtomicU32::new(0),
         is_watched: AtomicBool::new(false),
@@ -478,7 +489,7 @@ fn resize(cq: &Cq, entries: u32) -> Result<()> {
     cq.check_process()?;
     let new = Placed::new(cq.host, entries + cq.spare)?;
     let replaced = {
-        let _polling = cq.polling.enter();
+        let _polling = cq.enter();
         cq.lock().and_then(|_guard| replace(cq, entries, &new))
     };
     let unused = replaced.as_ref().unwrap_or(&new);
@@ -547,40 +558,12 @@ pub(crate) unsafe extern "C" fn req_notify_cq(cq: *mut ibv_cq, solicited_only: c
         .or_number()
 }
 
-/// A mutex that the program may have promised not to need.
-pub(super) struct Gate {
-    raw: UnsafeCell<libc::pthread_mutex_t>,
-    is_open: bool,
-}
-
-impl Gate {
-    fn new(is_open: bool) -> Gate {
-        Gate { raw: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), is_open }
-    }
-
-    /// Waits for it, until the value is dropped.
+impl Cq {
+    /// Has [`polling`](Self::polling), until the value is dropped.
     #[inline]
     pub(super) fn enter(&self) -> Entered<'_> {
-        self.close();
-        Entered(self)
-    }
-
-    /// Waits for it, until [`open`](Self::open).
-    #[inline]
-    pub(super) fn close(&self) {
-        if !self.is_open {
-            // SAFETY: an initialized mutex, in a box that does not move.
-            unsafe { libc::pthread_mutex_lock(self.raw.get()) };
-        }
-    }
-
-    /// Gives it back, on the thread that has it.
-    #[inline]
-    pub(super) fn open(&self) {
-        if !self.is_open {
-            // SAFETY: this thread has locked it.
-            unsafe { libc::pthread_mutex_unlock(self.raw.get()) };
-        }
+        self.polling.lock();
+        Entered(&self.polling)
     }
 }
 
@@ -588,7 +571,8 @@ impl Gate {
 pub(super) struct Entered<'a>(&'a Gate);
 
 impl Drop for Entered<'_> {
+    #[inline]
     fn drop(&mut self) {
-        self.0.open();
+        self.0.unlock();
     }
 }

@@ -76,9 +76,9 @@ impl Default for Entry<'_> {
 }
 
 /// [`Cqe::flags`]: see [`Entry::wr_id_is_there`].
-const WR_ID_IS_THERE: u32 = 1 << 31;
+pub(super) const WR_ID_IS_THERE: u32 = 1 << 31;
 /// [`Cqe::flags`]: the bytes of the payload.
-const LENGTH_SHIFT: u32 = 24;
+pub(super) const LENGTH_SHIFT: u32 = 24;
 const LENGTH_MASK: u32 = 0x7f;
 
 impl Entry<'_> {
@@ -104,22 +104,31 @@ impl Entry<'_> {
             cqe.timestamp.store(timestamp, Relaxed);
         }
         cqe.origin.store(self.origin.0, Relaxed);
-        let (words, rest) = self.payload.get(..length).unwrap_or_default().as_chunks::<8>();
-        for (place, &word) in cqe.payload.iter().zip(words) {
-            place.store(u64::from_ne_bytes(word), Relaxed);
-        }
-        if let Some(place) = cqe.payload.get(words.len())
-            && !rest.is_empty()
-        {
-            let mut word = [0; 8];
-            word.iter_mut().zip(rest).for_each(|(to, &from)| *to = from);
-            place.store(u64::from_ne_bytes(word), Relaxed);
-        }
+        store_payload(cqe, self.payload.get(..length).unwrap_or_default());
     }
 
     /// Whether an event is due where those for solicited completions alone are wanted.
     pub(super) fn is_solicited(&self) -> bool {
         self.solicited || self.status != IBV_WC_SUCCESS
+    }
+}
+
+/// Stores a short message, of which nothing beyond [`CQE_PAYLOAD`] has room.
+#[inline(always)]
+pub(super) fn store_payload(cqe: &Cqe, bytes: &[u8]) {
+    if let Ok(word) = <[u8; 8]>::try_from(bytes) {
+        return cqe.payload[0].store(u64::from_ne_bytes(word), Relaxed);
+    }
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (place, &word) in cqe.payload.iter().zip(words) {
+        place.store(u64::from_ne_bytes(word), Relaxed);
+    }
+    if let Some(place) = cqe.payload.get(words.len())
+        && !rest.is_empty()
+    {
+        let mut word = [0; 8];
+        word.iter_mut().zip(rest).for_each(|(to, &from)| *to = from);
+        place.store(u64::from_ne_bytes(word), Relaxed);
     }
 }
 

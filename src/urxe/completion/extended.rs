@@ -59,11 +59,11 @@ unsafe extern "C" fn start_poll(cq: *mut ibv_cq_ex, attr: *mut ibv_poll_cq_attr)
         agent::serve_if_asked(this.host());
         return libc::ENOENT;
     }
-    this.polling().close();
+    this.polling().lock();
     // SAFETY: this thread has the CQ for itself.
     let status = unsafe { advance(cq) };
     if status != 0 {
-        this.polling().open();
+        this.polling().unlock();
     }
     status
 }
@@ -76,7 +76,7 @@ unsafe extern "C" fn next_poll(cq: *mut ibv_cq_ex) -> c_int {
 unsafe extern "C" fn end_poll(cq: *mut ibv_cq_ex) {
     // SAFETY: the caller has started to poll the CQ.
     let this = unsafe { of(cq) };
-    this.polling().open();
+    this.polling().unlock();
 }
 
 /// Makes the next completion the current one, or returns ENOENT.

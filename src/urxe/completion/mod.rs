@@ -3,6 +3,7 @@
 //! * [`entry`]: a completion on its way, and what polling it gives back;
 //! * [`ring`]: the queue in shared memory: adding, taking, repairing;
 //! * [`mod@add`]: adding from any process, with the events that follow;
+//! * [`quick`]: adding where nothing else is to be done;
 //! * [`cq`]: the object: creation, resizing, moderation, destruction, notification;
 //! * [`poll`] and [`extended`]: the two ways of polling;
 //! * [`counter`]: completion counters;
@@ -15,6 +16,7 @@ pub(crate) mod entry;
 pub(crate) mod extended;
 mod moderation;
 pub(crate) mod poll;
+pub(crate) mod quick;
 mod retire;
 mod ring;
 

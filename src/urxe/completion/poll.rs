@@ -24,10 +24,17 @@ impl Cq {
                 continue;
             }
             let mut taken = Taken { cqe, status: cqe.status(), wr_id: cqe.wr_id.load(Relaxed) };
-            match cqe.origin().place() {
+            let origin = cqe.origin();
+            // SAFETY: `polling` is held, and this is the only reference.
+            let recent = unsafe { self.recent() };
+            if let Some(slots) = recent.slots(origin) {
+                retire::receive_in_order(self.host(), recent, &slots, origin.slot(), &mut taken);
+                return Some(taken);
+            }
+            match origin.place() {
                 Place::Receive { queue, generation, slot } => {
                     let queue = queue::of_completion(self.host().memory(), queue, generation);
-                    retire::receive(self, queue, slot, &mut taken);
+                    retire::receive(self.host(), recent, origin, queue, slot, &mut taken);
                 }
                 Place::Send { index, generation, position } => {
                     pair::polled(index, generation, position);
@@ -64,7 +71,7 @@ pub(crate) unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut 
     if !cq.host().is_current() {
         return -libc::ENODEV;
     }
-    let _polling = cq.polling().enter();
+    let _polling = cq.enter();
     let Some(ring) = cq.ring() else { return 0 };
     let mut got = 0;
     while got < count {

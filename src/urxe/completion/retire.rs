@@ -12,7 +12,8 @@ use crate::sys::errno::Errno;
 use crate::urxe::explain;
 use crate::urxe::host::{Host, copy};
 use crate::urxe::origin::{Origin, Place};
-use crate::urxe::queue::{Queue, Receive};
+use crate::urxe::queue::{Queue, Receive, Slots};
+use crate::urxe::region::{Known, User};
 use crate::urxe::shared::{Cqe, KeyMemory};
 use crate::urxe::{pair, queue, region};
 
@@ -27,10 +28,62 @@ pub(super) fn finished(host: &Host, origin: Origin) {
     }
 }
 
+/// What polling a queue remembers of the completion before.
+#[derive(Default)]
+pub(super) struct Recent {
+    /// The receive queue of the last receive, if it was in order, with what origins from it have in
+    /// common.
+    slots: Option<(u64, Slots)>,
+    /// The region that the last short message went to.
+    known: Known,
+    /// The thread that polls, as one that uses memory.
+    user: Option<User>,
+}
+
+impl Recent {
+    /// The queue in order that a completion belongs to, if it is the same as before.
+    #[inline(always)]
+    pub(super) fn slots(&self, origin: Origin) -> Option<Slots> {
+        match self.slots {
+            Some((common, slots)) if common == origin.without_slot() && slots.is_current() => {
+                Some(slots)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Completes a receive for its owner, with `polling` of the CQ held: its number and its message, as
-/// far as they are not there yet. Its slot is free then. There may be no such queue any more.
-#[inline]
-pub(super) fn receive(cq: &Cq, queue: Option<Queue<'_>>, slot: u32, taken: &mut Taken) {
+/// far as they are not there yet. Its slot is free then.
+#[inline(always)]
+pub(super) fn receive_in_order(
+    host: &'static Host,
+    recent: &mut Recent,
+    slots: &Slots,
+    slot: u32,
+    taken: &mut Taken,
+) {
+    if taken.cqe.needs_receive()
+        && let Some((header, list)) = slots.parts(slot)
+    {
+        let count = header.num_sge.load(Relaxed) as usize;
+        let list = list.get(..count).unwrap_or_default();
+        let receive = Receive { slot, wr_id: header.wr_id.load(Relaxed), list };
+        finish(host, recent, slots.shared.pd.load(Relaxed), Some(receive), taken);
+    }
+    slots.free(slot);
+}
+
+/// The same for any queue; there may be none any more.
+#[inline(never)]
+pub(super) fn receive(
+    host: &'static Host,
+    recent: &mut Recent,
+    origin: Origin,
+    queue: Option<Queue<'static>>,
+    slot: u32,
+    taken: &mut Taken,
+) {
     let needs_receive = taken.cqe.needs_receive();
     let Some(queue) = queue else {
         if needs_receive && taken.status == IBV_WC_SUCCESS && taken.cqe.payload().is_some() {
@@ -38,40 +91,56 @@ pub(super) fn receive(cq: &Cq, queue: Option<Queue<'_>>, slot: u32, taken: &mut 
         }
         return;
     };
+    recent.slots = Slots::of(&queue).map(|slots| (origin.without_slot(), slots));
     queue.fetch_free(slot);
     if needs_receive {
-        let receive = queue.receive(slot);
-        if let Some(receive) = &receive
-            && taken.cqe.wr_id_is_there()
-        {
-            taken.wr_id = receive.wr_id;
-        }
-        if taken.status == IBV_WC_SUCCESS && !deliver(cq, &queue, receive, taken.cqe) {
-            // The memory of the receive has been deregistered since it was checked.
-            taken.status = IBV_WC_LOC_PROT_ERR;
-        }
+        finish(host, recent, queue.shared.pd.load(Relaxed), queue.receive(slot), taken);
     }
     queue.free(slot);
 }
 
+/// Tells the number of a receive, and puts its message where it belongs.
+#[inline(always)]
+fn finish(
+    host: &'static Host,
+    recent: &mut Recent,
+    pd: u32,
+    receive: Option<Receive<'_>>,
+    taken: &mut Taken,
+) {
+    if let Some(receive) = &receive
+        && taken.cqe.wr_id_is_there()
+    {
+        taken.wr_id = receive.wr_id;
+    }
+    if taken.status == IBV_WC_SUCCESS && !deliver(host, recent, pd, receive, taken.cqe) {
+        // The memory of the receive has been deregistered since it was checked.
+        taken.status = IBV_WC_LOC_PROT_ERR;
+    }
+}
+
 /// Puts the short message of a completion, if it has one, into the memory of its receive; false if
 /// that is no longer registered, or too short. With `polling` of the CQ held.
-#[inline]
-fn deliver(cq: &Cq, queue: &Queue<'_>, receive: Option<Receive<'_>>, cqe: &Cqe) -> bool {
+#[inline(always)]
+fn deliver(
+    host: &'static Host,
+    recent: &mut Recent,
+    pd: u32,
+    receive: Option<Receive<'_>>,
+    cqe: &Cqe,
+) -> bool {
     let length = cqe.payload_length();
     if length == 0 {
         return true;
     }
     let Some(receive) = receive else { return false };
-    let (host, pd) = (cq.host(), queue.shared.pd.load(Relaxed));
-    let _using = region::using(host);
+    let Recent { known, user, .. } = recent;
+    let _mark = user.get_or_insert_with(|| User::new(host)).enter();
     if let [entry] = receive.list
         && !cqe.has_grh()
         && length <= entry.length.load(Relaxed)
     {
         let (key, address) = (entry.lkey.load(Relaxed), entry.addr.load(Relaxed));
-        // SAFETY: `polling` is held.
-        let known = unsafe { cq.known() };
         if let Some(address) = known.find(host.keys(), pd, key, address, length.into()) {
             // SAFETY: registered memory of this process, to which the program lets the device write.
             unsafe { cqe.copy_payload(length, address) };
@@ -83,6 +152,7 @@ fn deliver(cq: &Cq, queue: &Queue<'_>, receive: Option<Receive<'_>>, cqe: &Cqe) 
 
 /// Puts a short message into the memory of a receive, with all checks.
 #[cold]
+#[inline(never)]
 fn scatter(host: &Host, pd: u32, receive: &Receive<'_>, payload: &Payload) -> bool {
     let (mut skip, mut bytes) = (payload.offset, payload.bytes());
     for entry in receive.list {

@@ -45,8 +45,14 @@ impl<'a> Ring<'a> {
         entries.len().is_power_of_two().then_some(Ring { shared, entries })
     }
 
+    /// Number of entries.
     #[inline]
-    fn entry(&self, number: u64) -> &'a Cqe {
+    pub(super) fn length(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    #[inline]
+    pub(super) fn entry(&self, number: u64) -> &'a Cqe {
         // The number of entries is a power of two, so this is inside.
         &self.entries[number as usize & (self.entries.len() - 1)]
     }

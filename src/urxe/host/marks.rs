@@ -23,7 +23,7 @@ pub(super) fn register() -> bool {
 }
 
 /// Makes all threads of all processes that are registered pass a full fence.
-fn barrier() {
+pub(crate) fn barrier() {
     fence(SeqCst);
     if !membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED) {
         // It was allowed when the process began, and is not any more.

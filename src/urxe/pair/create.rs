@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::attempt::Attempt;
 use super::extended::{check_operations, set_functions};
-use super::lock::Lock;
 use super::qp::{Objects, Qp, SendQueue};
 use super::run::stop_waiting;
 use super::wqe::Ring;
@@ -22,6 +21,7 @@ use crate::urxe::completion::Cq;
 use crate::urxe::completion::counter::Counter;
 use crate::urxe::device::{Context, Pd, events};
 use crate::urxe::explain;
+use crate::urxe::gate::Gate;
 use crate::urxe::host::{Host, Kind, Table};
 use crate::urxe::limits::{MAX_INLINE, MAX_QP_WR, MAX_SGE};
 use crate::urxe::queue::owner::Identity;
@@ -139,7 +139,7 @@ unsafe fn create(context: *mut ibv_context, attr: &mut ibv_qp_init_attr_ex) -> R
         handles: InUse::one(),
         peer: None,
         counters: Mutex::new(Vec::new()),
-        lock: Lock::new(),
+        lock: Gate::new(host),
         send: UnsafeCell::new(new_queue(ring)),
     });
     core::mem::forget(record);

@@ -8,7 +8,7 @@ use core::slice;
 
 use super::attempt::Done;
 use super::qp::{Qp, SendQueue};
-use super::run::{complete, tell};
+use super::run::{complete, tell_success};
 use super::wqe::{Data, Target};
 use crate::abi::*;
 use crate::urxe::device::{Ah, Pd};
@@ -98,7 +98,7 @@ fn done(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr, opcode: ibv_wc_opcode, 
     let tail = send.ring.tail.wrapping_add(1);
     (send.ring.head, send.ring.tail) = (tail, tail);
     if wr.send_flags & IBV_SEND_SIGNALED != 0 || qp.init.sq_sig_all != 0 {
-        tell(qp, tail, wr.wr_id, opcode, Done::success(bytes));
+        tell_success(qp, tail, wr.wr_id, opcode, bytes);
     }
 }
 

@@ -17,7 +17,6 @@ pub(crate) mod error;
 mod extended;
 mod fast;
 mod freed;
-mod lock;
 pub(crate) mod modify;
 pub(crate) mod open;
 pub(crate) mod post;

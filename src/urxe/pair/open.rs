@@ -10,7 +10,6 @@ use core::{mem, ptr};
 use std::sync::Arc;
 
 use super::create::new_queue;
-use super::lock::Lock;
 use super::qp::{Objects, Qp};
 use super::wqe::Ring;
 use super::xrc::Xrcd;
@@ -21,6 +20,7 @@ use crate::sys::heap;
 use crate::sys::mutex::Mutex;
 use crate::urxe::device::Context;
 use crate::urxe::explain;
+use crate::urxe::gate::Gate;
 use crate::urxe::host::{self, Host, Peer, Table};
 use crate::urxe::shared::{QPS, QpShared};
 
@@ -152,7 +152,7 @@ unsafe fn open(context: *mut ibv_context, attr: &ibv_qp_open_attr) -> Result<*mu
         handles: InUse::none(),
         peer: target.peer,
         counters: Mutex::new(Vec::new()),
-        lock: Lock::new(),
+        lock: Gate::new(host),
         send: UnsafeCell::new(new_queue(ring)),
     });
     qp.objects.hold();

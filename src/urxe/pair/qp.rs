@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::attempt::Attempt;
 use super::freed;
-use super::lock::Lock;
 use super::wqe::Ring;
 use super::xrc::Xrcd;
 use crate::abi::*;
@@ -17,6 +16,7 @@ use crate::sys::mutex::Mutex;
 use crate::urxe::completion::Cq;
 use crate::urxe::completion::counter::Counter;
 use crate::urxe::device::{Context, Pd};
+use crate::urxe::gate::Gate;
 use crate::urxe::host::{Host, Peer};
 use crate::urxe::queue::{OwnQueue, Srq};
 use crate::urxe::shared::{Guard, PATIENCE, QPS, QpShared, TakenOver};
@@ -64,7 +64,7 @@ pub(crate) struct Qp {
     pub(super) peer: Option<Arc<Peer>>,
     /// The counters that are attached to it; of the real one only.
     pub(super) counters: Mutex<Vec<&'static Counter>>,
-    pub(super) lock: Lock,
+    pub(super) lock: Gate,
     pub(super) send: UnsafeCell<SendQueue>,
 }
 

@@ -1,14 +1,15 @@
 //! A receive queue as its owner has it.
 
 use crate::sync::atomic::AtomicU32;
-use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::ffi::c_int;
 
+use super::Slots;
 use super::ring::{LENGTH, Queue, WITHDRAWALS};
 use crate::abi::*;
 use crate::sys::errno::{Errno, Result, ReturnNumber};
-use crate::sys::mutex::Mutex;
 use crate::urxe::completion;
+use crate::urxe::gate::Gated;
 use crate::urxe::host::{Host, Kind, Memory, agent};
 use crate::urxe::region::Known;
 use crate::urxe::shared::{CQE_PAYLOAD, Guard, PATIENCE, QueueShared, RecvHeader, RecvSge};
@@ -17,8 +18,9 @@ use crate::urxe::shared::{CQE_PAYLOAD, Guard, PATIENCE, QueueShared, RecvHeader,
 pub(crate) struct OwnQueue {
     host: &'static Host,
     offset: u64,
+    shared: &'static QueueShared,
     /// Held while receives are posted, or the size is changed.
-    posting: Mutex<Size>,
+    posting: Gated<Size>,
 }
 
 /// Size and memory of a queue.
@@ -35,8 +37,8 @@ struct Size {
     retired: Vec<Part>,
     /// The queue has been given up.
     closed: bool,
-    /// It is the queue of a QP.
-    in_order: bool,
+    /// Where receives are posted, of the queue of a QP.
+    in_order: Option<Slots>,
     /// The region that the last receive was in.
     known: Known,
     /// Position of the last receive that had no more room than `QueueShared::plain` says.
@@ -136,11 +138,11 @@ impl OwnQueue {
             list,
             retired: Vec::new(),
             closed: false,
-            in_order: identity.in_order,
+            in_order: Queue::at(host.memory(), offset).as_ref().and_then(Slots::of),
             known: Known::default(),
             shortest: 0,
         };
-        let queue = OwnQueue { host, offset, posting: Mutex::new(size) };
+        let queue = OwnQueue { host, offset, shared, posting: Gated::new(host, size) };
         if let Some(view) = queue.view()
             && !identity.in_order
         {
@@ -185,17 +187,16 @@ impl OwnQueue {
         mut wr: *mut ibv_recv_wr,
     ) -> core::result::Result<(), (Errno, *mut ibv_recv_wr)> {
         let mut size = self.posting.lock();
-        let Some(queue) = self.view() else { return Err((Errno::EINVAL, wr)) };
+        let size = &mut *size;
         let mut result = Ok(());
-        let withdrawals = queue.withdrawals();
+        let withdrawals = self.withdrawals();
         // SAFETY: the caller's promise.
         while let Some(request) = unsafe { wr.as_ref() } {
             // SAFETY: the caller's promise.
             let posted = unsafe {
-                if size.in_order {
-                    size.post_in_order(self.host, &queue, request)
-                } else {
-                    post_one(&queue, request)
+                match size.in_order {
+                    Some(slots) => size.post_in_order(self.host, &slots, request),
+                    None => self.post_one(request),
                 }
             };
             if let Err(errno) = posted {
@@ -204,26 +205,33 @@ impl OwnQueue {
             }
             wr = request.next;
         }
-        self.notify(&queue);
-        if queue.withdrawals() != withdrawals {
+        self.notify();
+        if self.withdrawals() != withdrawals
+            && let Some(queue) = self.view()
+        {
             queue.distrust();
         }
         result
     }
 
+    /// See [`WITHDRAWALS`].
+    #[inline]
+    fn withdrawals(&self) -> u64 {
+        self.shared.plain.load(Acquire) & WITHDRAWALS
+    }
+
     /// Wakes the requester that waits for a receive, if one does. What has been posted is seen by all
     /// who store something that the caller does not see afterwards (in sequential consistency).
     #[inline]
-    fn notify(&self, queue: &Queue<'_>) {
+    fn notify(&self) {
         // Who waits stores its wish first and looks at the tail then; here it is the other way round.
         // So it is with the state of the QP and who flushes its receives. The tail is stored once
         // more, as a store that comes before all later loads: cheaper than a fence. Only this thread
         // changes it.
-        let tail = &queue.shared.tail;
+        let QueueShared { tail, waiter, .. } = self.shared;
         tail.swap(tail.load(Relaxed), SeqCst);
-        if queue.shared.waiter.load(SeqCst) != 0 {
-            let slot = queue.shared.waiter.swap(0, SeqCst);
-            agent::ring_slot(self.host, slot);
+        if waiter.load(SeqCst) != 0 {
+            agent::ring_slot(self.host, waiter.swap(0, SeqCst));
         }
     }
 
@@ -359,22 +367,25 @@ impl Size {
     /// # Safety
     ///
     /// The list of the request must be valid.
-    #[inline]
+    #[inline(always)]
     unsafe fn post_in_order(
         &mut self,
-        host: &Host,
-        queue: &Queue<'_>,
+        host: &'static Host,
+        slots: &Slots,
         request: &ibv_recv_wr,
     ) -> Result<()> {
-        let shared = queue.shared;
+        let shared = slots.shared;
         // SAFETY: the caller's promise.
         let list = unsafe { list_of(request, self.max_sge) }?;
-        if queue.outstanding() >= self.max_wr {
+        let tail = shared.tail.load(Relaxed);
+        // Receives whose completions have not been polled.
+        if tail.wrapping_sub(shared.freed.load(Acquire)) >= self.max_wr {
             return Err(Errno::ENOMEM);
         }
-        let tail = shared.tail.load(Relaxed);
-        let slot = queue.slot_at(tail).ok_or(Errno::EIO)?;
-        let (header, places) = queue.parts(slot).ok_or(Errno::EIO)?;
+        if !slots.is_current() {
+            return Err(Errno::EINVAL);
+        }
+        let (header, places) = slots.parts(tail).ok_or(Errno::EIO)?;
         header.wr_id.store(request.wr_id, Relaxed);
         header.num_sge.store(list.len() as u32, Relaxed);
         let (mut room, mut is_good) = (0, true);
@@ -445,30 +456,32 @@ fn store(place: &RecvSge, sge: &ibv_sge) {
     place.lkey.store(sge.lkey, Relaxed);
 }
 
-/// Posts one receive, with the lock for posting held.
-///
-/// # Safety
-///
-/// The list of the request must be valid.
-unsafe fn post_one(queue: &Queue<'_>, request: &ibv_recv_wr) -> Result<()> {
-    let shared = queue.shared;
-    // SAFETY: the caller's promise.
-    let sges = unsafe { list_of(request, shared.max_sge.load(Relaxed)) }?;
-    let slot = queue.pop_free().ok_or(Errno::ENOMEM)?;
-    let tail = shared.tail.load(Relaxed);
-    let (Some((header, list)), Some(entry)) = (queue.parts(slot), queue.ring_entry(tail)) else {
-        queue.push_free(slot);
-        return Err(Errno::EIO);
-    };
-    header.wr_id.store(request.wr_id, Relaxed);
-    header.num_sge.store(sges.len() as u32, Relaxed);
-    list.iter().zip(sges).for_each(|(place, sge)| store(place, sge));
-    entry.store(slot, Relaxed);
-    shared.tail.store(tail.wrapping_add(1), Release);
-    Ok(())
-}
-
 impl OwnQueue {
+    /// Posts one receive of an SRQ, with the lock for posting held.
+    ///
+    /// # Safety
+    ///
+    /// The list of the request must be valid.
+    unsafe fn post_one(&self, request: &ibv_recv_wr) -> Result<()> {
+        let queue = self.view().ok_or(Errno::EINVAL)?;
+        let shared = queue.shared;
+        // SAFETY: the caller's promise.
+        let sges = unsafe { list_of(request, shared.max_sge.load(Relaxed)) }?;
+        let slot = queue.pop_free().ok_or(Errno::ENOMEM)?;
+        let tail = shared.tail.load(Relaxed);
+        let (Some((header, list)), Some(entry)) = (queue.parts(slot), queue.ring_entry(tail))
+        else {
+            queue.push_free(slot);
+            return Err(Errno::EIO);
+        };
+        header.wr_id.store(request.wr_id, Relaxed);
+        header.num_sge.store(sges.len() as u32, Relaxed);
+        list.iter().zip(sges).for_each(|(place, sge)| store(place, sge));
+        entry.store(slot, Relaxed);
+        shared.tail.store(tail.wrapping_add(1), Release);
+        Ok(())
+    }
+
     /// Gives the queue up. No requester looks at it any more: no QP or table names it, and their
     /// locks have been passed through.
     pub(crate) fn close(&self) {

@@ -70,6 +70,11 @@ impl<'a> Queue<'a> {
         exists.then_some(Queue { shared, offset, memory })
     }
 
+    /// The memory that it is in.
+    pub(super) fn memory(&self) -> &'a Memory {
+        self.memory
+    }
+
     /// Which use of the record this is.
     pub(crate) fn generation(&self) -> u32 {
         self.shared.generation.load(Relaxed)
@@ -147,11 +152,25 @@ impl<'a> Queue<'a> {
     #[inline]
     pub(crate) fn begin_taking(&self, cq: u64, position: u64) {
         let parity = u64::from(self.shared.head.load(Relaxed) & 1);
-        let place = (cq >> 6 & ((1 << CQ_BITS) - 1)) << POSITION_BITS;
-        let taking = TAKING | parity << PARITY_BIT | place | position & POSITION_MASK;
+        let taking = Self::name_of_cq(cq) | parity << PARITY_BIT | position & POSITION_MASK;
         self.hold_first();
         self.shared.taking.store(taking, Relaxed);
         self.take();
+    }
+
+    /// As [`begin_taking`](Self::begin_taking), of a queue in order. `cq` is its
+    /// [name](Self::name_of_cq), and the completion has this number.
+    #[inline(always)]
+    pub(crate) fn begin_taking_in_order(&self, cq: u64, number: u64) {
+        let head = self.shared.head.load(Relaxed);
+        let taking = cq | u64::from(head & 1) << PARITY_BIT | number & POSITION_MASK;
+        self.shared.taking.store(taking, Relaxed);
+        self.shared.head.store(head.wrapping_add(1), Release);
+    }
+
+    /// What [`QueueShared::taking`] says of the CQ with this offset.
+    pub(crate) fn name_of_cq(cq: u64) -> u64 {
+        TAKING | (cq >> 6 & ((1 << CQ_BITS) - 1)) << POSITION_BITS
     }
 
     /// Marks the slot of the first receive, so that it can be told whether it has been free since.
@@ -327,7 +346,7 @@ impl<'a> Queue<'a> {
     /// Makes requesters look at all receives that are posted now. What they need to look at must be
     /// stored before.
     ///
-    /// Who is posting just now finds another [count](Self::withdrawals) when it is through, or its
+    /// Who is posting just now finds another [count](WITHDRAWALS) when it is through, or its
     /// receives are seen here, the second time.
     pub(crate) fn distrust(&self) {
         self.distrust_posted();
@@ -351,14 +370,6 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// How often keys have been withdrawn that receives may name. Who posts looks at it before it
-    /// looks at keys, and after a full fence behind the last receive; if it has changed, it
-    /// [distrusts](Self::distrust) what it has posted.
-    #[inline]
-    pub(super) fn withdrawals(&self) -> u64 {
-        self.shared.plain.load(Acquire) & WITHDRAWALS
-    }
-
     /// Gives a slot back, whose completion has been polled. Only the owner does that; of a queue in
     /// order, one thread at a time.
     #[inline]
@@ -372,12 +383,6 @@ impl<'a> Queue<'a> {
         if ahead < self.shared.tail.load(Acquire).wrapping_sub(freed) {
             self.shared.freed.store(freed.wrapping_add(ahead).wrapping_add(1), Release);
         }
-    }
-
-    /// Receives of a queue in order whose completions have not been polled.
-    #[inline]
-    pub(super) fn outstanding(&self) -> u32 {
-        self.shared.tail.load(Relaxed).wrapping_sub(self.shared.freed.load(Acquire))
     }
 
     /// Puts a slot on the stack of the free ones. Only the owner does that, from any thread; it
@@ -444,7 +449,7 @@ impl<'a> Queue<'a> {
 }
 
 /// The bits of a position that are the number of a slot, in a queue in order.
-const SLOT_MASK: u32 = MAX_QP_WR - 1;
+pub(crate) const SLOT_MASK: u32 = MAX_QP_WR - 1;
 const _: () = assert!(MAX_QP_WR.is_power_of_two());
 
 /// The low half of [`QueueShared::free`] while slots are moved.
@@ -454,7 +459,9 @@ const HELD: u32 = u32::MAX - 1;
 const HIGH: u64 = !(u32::MAX as u64);
 /// The bits of [`QueueShared::plain`] that are a number of bytes.
 pub(super) const LENGTH: u64 = 0xff;
-/// Those that count.
+/// Those that count how often keys have been withdrawn that receives may name. Who posts looks at them
+/// before it looks at keys, and after a full fence behind the last receive; if they have changed, it
+/// [distrusts](Queue::distrust) what it has posted.
 pub(super) const WITHDRAWALS: u64 = !HIGH & !LENGTH;
 
 const _: () = assert!(CQE_PAYLOAD as u64 <= LENGTH);

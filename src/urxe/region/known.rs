@@ -5,11 +5,13 @@ use crate::abi::*;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed};
 use crate::sync::atomic::fence;
 use crate::urxe::host::Memory;
-use crate::urxe::shared::{KEY_TABLE, KeyEntry, KeyMemory};
+use crate::urxe::shared::{KeyEntry, KeyMemory};
 
 /// A region of one slot that its owner may write, and that is sure to be mapped.
 #[derive(Default)]
 pub(crate) struct Known {
+    /// The entry of the key, once there is one.
+    entry: Option<&'static KeyEntry>,
     key: u32,
     /// The sequence number that the entry of the key had.
     sequence: u32,
@@ -25,16 +27,16 @@ impl Known {
     #[inline]
     pub(crate) fn find(
         &mut self,
-        memory: &Memory,
+        memory: &'static Memory,
         pd: u32,
         key: u32,
         address: u64,
         length: u64,
     ) -> Option<u64> {
-        let place = KEY_TABLE + u64::from(key >> 8) * size_of::<KeyEntry>() as u64;
-        if (key, pd) != (self.key, self.pd)
-            || memory.at::<KeyEntry>(place)?.sequence.load(Acquire) != self.sequence
-        {
+        let is_known = key == self.key
+            && pd == self.pd
+            && self.entry.is_some_and(|entry| entry.sequence.load(Acquire) == self.sequence);
+        if !is_known {
             self.learn(memory, pd, key)?;
         }
         let offset = address.wrapping_sub(self.iova);
@@ -43,7 +45,8 @@ impl Known {
     }
 
     #[cold]
-    fn learn(&mut self, memory: &Memory, pd: u32, key: u32) -> Option<()> {
+    #[inline(never)]
+    fn learn(&mut self, memory: &'static Memory, pd: u32, key: u32) -> Option<()> {
         *self = Known::default();
         let entry = entry(memory, key)?;
         let sequence = entry.sequence.load(Acquire);
@@ -62,7 +65,7 @@ impl Known {
             return None;
         }
         let Content { iova, length, address, .. } = content;
-        *self = Known { key, sequence, pd, iova, length, address };
+        *self = Known { entry: Some(entry), key, sequence, pd, iova, length, address };
         Some(())
     }
 }

@@ -37,7 +37,7 @@ pub(crate) use dmah::{alloc_dmah, dealloc_dmah};
 pub(crate) use import::{import_dm, import_mr, unimport_dm, unimport_mr};
 pub(crate) use known::Known;
 pub(crate) use mr::{alloc_null_mr, dereg_mr, reg_mr, rereg_mr};
-pub(crate) use users::using;
+pub(crate) use users::{User, using};
 pub(crate) use window::{Bind, alloc_mw, dealloc_mw, next_rkey};
 
 use crate::sys::errno::Result;

@@ -1,33 +1,68 @@
-//! Threads of this process that are using memory by its keys.
+//! Who in this process is using memory by its keys.
 //!
 //! Remote keys are used with the lock of a QP held. Local ones are used by the thread that posts or
-//! polls, and whoever withdraws a key waits until each thread that may have seen it is through. Each
-//! thread has a number that is odd while it is about it.
+//! polls, and whoever withdraws a key waits until all that may have seen it are through. Each thread
+//! has a [`Mark`] that is set while it is about it, and so has each completion queue, which one thread
+//! at a time polls.
 
-use crate::sync::atomic::AtomicU32;
-use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
+use crate::sync;
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
 use crate::sync::atomic::fence;
-use crate::sync::{self, hint, looks, thread};
 use core::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use crate::sys::fork_mutex::{ForkMutex, Rank};
-use crate::urxe::host::Host;
+use crate::urxe::host::{self, Host};
+use crate::urxe::shared::{Mark, Marked};
+
+/// One that uses memory, in one thread at a time. Who withdraws keys knows it until it is dropped.
+pub(crate) struct User(Arc<Entered>);
 
 /// On a cache line of its own.
 #[repr(align(64))]
-struct Number {
-    count: AtomicU32,
+struct Entered {
+    mark: Mark,
+    /// The mark is set by a full fence, as this process can make no barriers.
+    fenced: bool,
     /// Address of the host: a forked child has another one, and none of the threads of its parent.
     host: usize,
 }
 
-/// The numbers of all threads that ever used memory and still run.
-static THREADS: ForkMutex<Vec<Arc<Number>>> = ForkMutex::new(Rank::Threads, Vec::new());
+/// All users.
+static USERS: ForkMutex<Vec<Arc<Entered>>> = ForkMutex::new(Rank::Users, Vec::new());
 
-/// The number of a thread, and how often it has entered.
+impl User {
+    pub(crate) fn new(host: &Host) -> User {
+        let entered = Arc::new(Entered {
+            mark: Mark::new(),
+            fenced: host.header().map_or(true, |header| header.barriers.load(Relaxed) == 0),
+            host: core::ptr::from_ref(host).addr(),
+        });
+        USERS.lock().push(Arc::clone(&entered));
+        User(entered)
+    }
+
+    /// Begins to use memory of this process by local keys, before any of them is looked at, until the
+    /// value is dropped. Not nested.
+    #[inline]
+    pub(crate) fn enter(&self) -> Marked<'_> {
+        self.0.mark.set(self.0.fenced)
+    }
+
+    fn is_of(&self, host: &Host) -> bool {
+        self.0.host == core::ptr::from_ref(host).addr()
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        USERS.lock().retain(|other| !Arc::ptr_eq(other, &self.0));
+    }
+}
+
+/// A thread as a user, and how often it has entered.
 struct Thread {
-    number: RefCell<Option<Arc<Number>>>,
+    user: RefCell<Option<User>>,
     depth: Cell<u32>,
 }
 
@@ -38,49 +73,31 @@ impl Thread {
         if depth != 0 {
             return;
         }
-        let mut place = self.number.borrow_mut();
-        let address = core::ptr::from_ref(host).addr();
-        let number = match &*place {
-            Some(number) if number.host == address => number,
+        let mut place = self.user.borrow_mut();
+        let user = match &*place {
+            Some(user) if user.is_of(host) => user,
             _ => {
-                forget(place.take());
-                let number = Arc::new(Number { count: AtomicU32::new(0), host: address });
-                THREADS.lock().push(Arc::clone(&number));
-                place.insert(number)
+                drop(place.take());
+                place.insert(User::new(host))
             }
         };
-        // Before any key is looked at.
-        let count = number.count.load(Relaxed);
-        number.count.swap(count.wrapping_add(1), SeqCst);
+        user.enter().keep();
     }
 
     fn leave(&self) {
         let depth = self.depth.get().saturating_sub(1);
         self.depth.set(depth);
         if depth == 0
-            && let Some(number) = &*self.number.borrow()
+            && let Some(user) = &*self.user.borrow()
         {
-            let count = number.count.load(Relaxed);
-            number.count.store(count.wrapping_add(1), Release);
+            user.0.mark.clear();
         }
-    }
-}
-
-impl Drop for Thread {
-    fn drop(&mut self) {
-        forget(self.number.take());
-    }
-}
-
-fn forget(number: Option<Arc<Number>>) {
-    if let Some(number) = number {
-        THREADS.lock().retain(|other| !Arc::ptr_eq(other, &number));
     }
 }
 
 sync::thread_local! {
     static THREAD: Thread =
-        const { Thread { number: RefCell::new(None), depth: Cell::new(0) } };
+        const { Thread { user: RefCell::new(None), depth: Cell::new(0) } };
 }
 
 /// The calling thread uses memory by local keys, until the value is dropped.
@@ -90,7 +107,7 @@ pub(crate) struct Using(());
 /// bytes. May be nested.
 #[inline]
 pub(crate) fn using(host: &Host) -> Using {
-    // A thread that ends has no number any more; it uses memory in nobody's way but its own.
+    // A thread that ends has no mark any more; it uses memory in nobody's way but its own.
     let _ = THREAD.try_with(|thread| thread.enter(host));
     Using(())
 }
@@ -102,31 +119,25 @@ impl Drop for Using {
     }
 }
 
-/// Looks at a number before the thread gives way to others, and before it sleeps between looks.
-const SPINS: u32 = looks(200);
-const GIVES_WAY: u32 = SPINS + looks(200);
-
-/// Waits until no other thread uses memory by a key that it saw before this call. What the calling
+/// Waits until nobody else uses memory by a key that it saw before this call. What the calling
 /// thread itself is about does not count.
 pub(super) fn pass(host: &Host) {
     fence(SeqCst);
-    let threads: Vec<_> = THREADS.lock().clone();
-    let own = THREAD.try_with(|thread| thread.number.borrow().clone()).ok().flatten();
-    for thread in threads {
-        let is_own = own.as_ref().is_some_and(|own| Arc::ptr_eq(own, &thread));
-        if is_own || thread.host != core::ptr::from_ref(host).addr() {
-            continue;
-        }
-        let count = thread.count.load(SeqCst);
-        let mut looks = 0_u32;
-        while !count.is_multiple_of(2) && thread.count.load(SeqCst) == count {
-            looks = looks.saturating_add(1);
-            match looks {
-                0..SPINS => hint::spin_loop(),
-                SPINS..GIVES_WAY => thread::yield_now(),
-                _ => thread::sleep(core::time::Duration::from_micros(50)),
-            }
-        }
+    let own =
+        THREAD.try_with(|thread| thread.user.borrow().as_ref().map(|user| Arc::clone(&user.0)));
+    let own = own.ok().flatten();
+    let is_other = |user: &Arc<Entered>| {
+        user.host == core::ptr::from_ref(host).addr()
+            && own.as_ref().is_none_or(|own| !Arc::ptr_eq(own, user))
+    };
+    let mut others = USERS.lock().clone();
+    others.retain(is_other);
+    if others.iter().any(|user| !user.fenced) {
+        host::barrier();
+    }
+    for user in others {
+        // Threads of this process come to an end.
+        let _ = user.mark.wait(u64::MAX, || false);
     }
 }
 
@@ -181,10 +192,10 @@ mod tests {
         let host = scratch.host();
         let thread = std::thread::spawn(move || {
             drop(using(host));
-            THREAD.with(|thread| Arc::downgrade(thread.number.borrow().as_ref().unwrap()))
+            THREAD.with(|thread| Arc::downgrade(&thread.user.borrow().as_ref().unwrap().0))
         });
-        let number = thread.join().unwrap();
-        assert!(THREADS.lock().iter().all(|other| Arc::as_ptr(other) != number.as_ptr()));
+        let user = thread.join().unwrap();
+        assert!(USERS.lock().iter().all(|other| Arc::as_ptr(other) != user.as_ptr()));
     }
 
     #[test]

@@ -28,6 +28,18 @@ const SPINS: u32 = looks(200);
 const YIELDS: u32 = looks(200);
 
 impl Mark {
+    /// A mark of this process, not set.
+    pub(crate) const fn new() -> Mark {
+        Mark(AtomicU32::new(0))
+    }
+
+    /// Takes the mark away that this thread has [set](Self::set) and kept.
+    #[inline]
+    pub(crate) fn clear(&self) {
+        let count = self.0.load(Ordering::Relaxed);
+        self.0.store(count.wrapping_add(1), Ordering::Release);
+    }
+
     /// Sets the mark. `fenced`: by a full fence, as nobody else makes this thread pass one.
     #[inline(always)]
     pub(crate) fn set(&self, fenced: bool) -> Marked<'_> {
@@ -71,6 +83,14 @@ impl Mark {
             }
         }
         Ok(())
+    }
+}
+
+impl Marked<'_> {
+    /// Keeps the mark until [`Mark::clear`].
+    #[inline]
+    pub(crate) fn keep(self) {
+        core::mem::forget(self);
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) use cq::{ARMED_NEXT, ARMED_SOLICITED, CQE_PAYLOAD, CqShared, Cqe, NOT
 pub(crate) use key::{KeyEntry, Memory as KeyMemory};
 pub(crate) use line::{Line, NewLine, will_read, will_write};
 pub(crate) use lock::{Guard, Holder, Lock, TakenOver};
-pub(crate) use mark::Mark;
+pub(crate) use mark::{Mark, Marked};
 #[cfg(test)]
 pub(crate) use patience::IN_A_HURRY;
 pub(crate) use patience::{PATIENCE, Patience};

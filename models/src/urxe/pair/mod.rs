@@ -7,8 +7,6 @@ use crate::abi::{ibv_qp, ibv_qp_type};
 pub(crate) mod error;
 #[path = "../../../../src/urxe/pair/freed.rs"]
 mod freed;
-#[path = "../../../../src/urxe/pair/lock.rs"]
-mod lock;
 pub(crate) mod model;
 
 /// What a model needs of a QP.

@@ -1,66 +1,14 @@
-//! `urxe/pair`: the lock of a send queue, and which of its places are free.
+//! `urxe/pair`: which places of a send queue are free.
 
 use loom::thread;
 
 use super::freed;
-use super::lock::Lock;
 use crate::mutation::{relax, skip};
 use crate::runner::Model;
-use crate::sync;
 use crate::sync::atomic::AtomicU32;
 use crate::sync::atomic::Ordering::Relaxed;
 
-const LOCK: &str = "urxe/pair/lock.rs";
 const FREED: &str = "urxe/pair/freed.rs";
-
-pub(crate) static EXCLUSION: Model = Model {
-    name: "send queue, lock",
-    property: "one thread at a time has the lock, and sees what the one before stored",
-    preemptions: None,
-    mortal: false,
-    program: exclusion,
-    mutations: &[
-        relax(LOCK, "if self.is_watched || self.word.swap(1, Ordering::Acquire) != 0 {"),
-        skip(LOCK, "if self.is_watched || self.word.swap(1, Ordering::Acquire) != 0 {"),
-        relax(LOCK, "while self.word.load(Ordering::Relaxed) != 0 || self.word.swap(1"),
-        relax(
-            LOCK,
-            "self.word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()",
-        ),
-        skip(
-            LOCK,
-            "self.word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()",
-        ),
-        relax(LOCK, "self.word.store(0, Ordering::Release);"),
-    ],
-};
-
-/// What the lock protects.
-static COUNT: AtomicU32 = AtomicU32::new(0);
-
-fn count(lock: &Lock) {
-    COUNT.store(COUNT.load(Relaxed) + 1, Relaxed);
-    lock.unlock();
-}
-
-fn exclusion() {
-    sync::stores_exchange();
-    let lock: &'static Lock = Box::leak(Box::new(Lock::new()));
-    let thread = thread::spawn(move || {
-        lock.lock();
-        count(lock);
-        let got = lock.try_lock();
-        if got {
-            count(lock);
-        }
-        u32::from(got)
-    });
-    lock.lock();
-    count(lock);
-    let more = thread.join().unwrap();
-    assert!(lock.try_lock() && !lock.try_lock());
-    assert_eq!(COUNT.load(Relaxed), 2 + more);
-}
 
 pub(crate) static PLACES: Model = Model {
     name: "send queue, places",

@@ -10,7 +10,8 @@ use crate::mutation::{relax, skip};
 use crate::runner::Model;
 use crate::sync;
 use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
-use crate::urxe::completion::model::Handle;
+use crate::urxe::completion::model::{Handle, success};
+use crate::urxe::completion::quick::Success;
 use crate::urxe::completion::{self, Entry};
 use crate::urxe::host::{Host, agent, processes};
 use crate::urxe::origin::Origin;
@@ -111,13 +112,34 @@ impl Receives {
     }
 }
 
+impl Receives {
+    /// As [`complete`](Self::complete), as a requester does that has found the connection in order.
+    fn complete_quickly(&self, me: &'static Host, cq: Handle) {
+        let (_guard, _) = self.enter(me);
+        let queue = self.queue();
+        if queue.is_torn() || queue.is_empty() {
+            return;
+        }
+        let origin = queue.next_origin();
+        let Some(place) = cq.place(me, self.owner) else { return };
+        queue.begin_taking_in_order(Queue::name_of_cq(cq.record()), place.number);
+        // The receives are used in order, and their numbers are.
+        let number = queue.shared.head.load(Relaxed);
+        place.add(Success { origin, ..success(number) }, &[]);
+        queue.taken();
+    }
+}
+
 pub(crate) static POSTING: Model = Model {
     name: "receives, posting",
     property: "a receive that is taken is whole, and those of a queue are taken in order",
     preemptions: Some(2),
     mortal: false,
     program: || posting(true),
-    mutations: &[relax(OWNER, "shared.tail.store(tail.wrapping_add(1), Release);\n        Ok(())")],
+    mutations: &[relax(
+        OWNER,
+        "shared.tail.store(tail.wrapping_add(1), Release);\n        Ok(())\n    }\n\n    /// Tells",
+    )],
 };
 
 pub(crate) static POSTING_SHARED: Model = Model {
@@ -126,7 +148,10 @@ pub(crate) static POSTING_SHARED: Model = Model {
     preemptions: Some(2),
     mortal: false,
     program: || posting(false),
-    mutations: &[relax(OWNER, "shared.tail.store(tail.wrapping_add(1), Release);\n    Ok(())")],
+    mutations: &[relax(
+        OWNER,
+        "shared.tail.store(tail.wrapping_add(1), Release);\n        Ok(())\n    }\n\n    /// Gives",
+    )],
 };
 
 fn posting(in_order: bool) {
@@ -282,7 +307,7 @@ pub(crate) static DEATH: Model = Model {
     mortal: true,
     program: dying,
     mutations: &[
-        skip(RING, "self.shared.taking.store(taking, Relaxed);"),
+        skip(RING, "self.shared.taking.store(taking, Relaxed);\n        self.take();"),
         skip(
             RING,
             "self.shared.head.store(self.shared.head.load(Relaxed).wrapping_sub(1), Release);",
@@ -299,6 +324,39 @@ fn dying() {
     receives.post(2);
     let thread = thread::spawn(move || {
         death::mortal(|| _ = receives.complete(mortal, cq));
+        mortal.ends();
+    });
+    while receives.complete(peer, cq).is_some() {}
+    thread.join().unwrap();
+    while receives.complete(peer, cq).is_some() {}
+    let mut numbers: Vec<u32> = core::iter::from_fn(|| cq.poll()).collect();
+    numbers.sort();
+    assert_eq!(numbers, [1, 2]);
+}
+
+pub(crate) static QUICK_DEATH: Model = Model {
+    name: "receives, death without entry",
+    property: "a receive whose taker dies is completed once, by it or by the next one",
+    preemptions: Some(1),
+    mortal: true,
+    program: dying_quickly,
+    mutations: &[
+        skip(
+            RING,
+            "self.shared.taking.store(taking, Relaxed);\n        self.shared.head.store(head",
+        ),
+        skip(RING, "self.shared.head.store(head.wrapping_add(1), Release);\n    }\n\n    /// What"),
+    ],
+};
+
+fn dying_quickly() {
+    let [owner, mortal, peer] = processes();
+    let receives = Receives::new(owner, true);
+    let cq = Handle::new(owner, 2);
+    receives.post(1);
+    receives.post(2);
+    let thread = thread::spawn(move || {
+        death::mortal(|| receives.complete_quickly(mortal, cq));
         mortal.ends();
     });
     while receives.complete(peer, cq).is_some() {}

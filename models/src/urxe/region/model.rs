@@ -14,6 +14,7 @@ use crate::urxe::shared::{KeyEntry, PATIENCE, QpShared};
 
 const KEYS: &str = "urxe/region/keys.rs";
 const CHECK: &str = "urxe/region/check.rs";
+const MARK: &str = "urxe/shared/mark.rs";
 const USERS: &str = "urxe/region/users.rs";
 
 /// Of an entry, keeps the sequence and some members as they are, first and last ones among them.
@@ -160,8 +161,8 @@ pub(crate) static LOCAL_USE: Model = Model {
     program: local_use,
     mutations: &[
         skip(USERS, "fence(SeqCst);"),
-        relax(USERS, "number.count.swap(count.wrapping_add(1), SeqCst);"),
-        relax(USERS, "number.count.store(count.wrapping_add(1), Release);"),
+        skip(MARK, "            fence(Ordering::SeqCst);\n        } else {"),
+        relax(MARK, "self.0.store(count.wrapping_add(1), Ordering::Release);"),
     ],
 };
 

@@ -28,6 +28,7 @@ use super::{PATIENCE, Route};
 use crate::abi::*;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::sync::atomic::fence;
+use crate::urxe::completion::quick;
 use crate::urxe::host::{Peer, ticks};
 use crate::urxe::limits::MAX_MESSAGE;
 use crate::urxe::pair::Qp;
@@ -93,6 +94,11 @@ struct Link {
     cq: u64,
     /// The receive queue is its own, and not shared by several.
     in_order: bool,
+    /// Its receive queue and the CQ of that once more, which live as long as `Fast::peer`.
+    receive_queue: Option<Queue<'static>>,
+    completions: Option<quick::Known<'static>>,
+    /// [Name](Queue::name_of_cq) of that CQ.
+    cq_name: u64,
     /// Its device.
     device: &'static DeviceShared,
     /// Service level and own LID, of which its completions tell.
@@ -253,6 +259,10 @@ impl Fast {
         fence(SeqCst);
         let queue = responder.queue();
         let own_device = host.header().ok()?.devices.get(qp.device as usize);
+        let cq = far.recv_cq.load(Relaxed);
+        let kept: *const Peer = Arc::as_ptr(&peer);
+        // SAFETY: the peer is kept as long as the link.
+        let kept: &'static Peer = unsafe { &*kept };
         let link = Link {
             own,
             far,
@@ -261,8 +271,11 @@ impl Fast {
             pd: far.pd.load(Relaxed),
             number,
             queue: queue.as_ref().map_or(0, |queue| queue.offset),
-            cq: far.recv_cq.load(Relaxed),
+            cq,
             in_order: queue.as_ref().is_some_and(Queue::is_in_order),
+            receive_queue: queue.and_then(|queue| Queue::at(kept.memory(), queue.offset)),
+            completions: quick::Known::of(kept, cq),
+            cq_name: Queue::name_of_cq(cq),
             device,
             sl: attr.ah_attr.sl,
             lid: own_device.map_or(0, |device| device.lid.load(Relaxed) as u16),

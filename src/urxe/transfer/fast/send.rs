@@ -20,6 +20,7 @@ use super::bytes::move_lists;
 use super::keys::{Keys, Kind, Owner};
 use super::{Fast, Link, near_pieces};
 use crate::abi::*;
+use crate::urxe::completion::quick::Success;
 use crate::urxe::completion::{self, Added, Entry};
 use crate::urxe::device::events;
 use crate::urxe::host::Peer;
@@ -90,8 +91,8 @@ impl Fast {
             [] => (None, 0),
             _ => return self.send_long(qp, message, None),
         };
-        let Fast { link, peer, near, .. } = self;
-        let (this, peer) = (link.as_ref()?, peer.as_deref()?);
+        let Fast { link, near, .. } = self;
+        let this = link.as_ref()?;
         if !this.in_order {
             return self.send_long(qp, message, None);
         }
@@ -116,14 +117,50 @@ impl Fast {
             }
             _ => &[],
         };
-        let queue = Queue::at(peer.memory(), this.queue)?;
+        let queue = this.receive_queue?;
         if queue.is_torn() || queue.is_empty() || !queue.is_plain(length) {
             return None;
         }
+        let origin = queue.next_origin();
+        if let Some(place) = this.completions.and_then(|cq| cq.place(qp.host, message.solicited)) {
+            queue.begin_taking_in_order(this.cq_name, place.number);
+            let success = Success {
+                wr_id: None,
+                opcode: IBV_WC_RECV,
+                byte_len: length,
+                imm: message.imm,
+                qp_num: this.number,
+                src_qp: qp.number,
+                sl: this.sl,
+                slid: this.lid,
+                origin,
+            };
+            place.add(success, payload);
+            queue.taken();
+            this.count_message();
+            return Some(length);
+        }
+        self.send_by_entry(qp, message, length, payload)
+    }
+
+    /// Carries out a short send whose completion is not added just so, with the locks held.
+    #[cold]
+    #[inline(never)]
+    fn send_by_entry(
+        &mut self,
+        qp: &Qp,
+        message: &Message<'_>,
+        length: u32,
+        payload: &[u8],
+    ) -> Option<u32> {
+        let Fast { link, peer, .. } = self;
+        let (this, peer) = (link.as_mut()?, peer.as_deref()?);
+        let queue = this.receive_queue?;
         let mut entry = message.entry(qp, this, length);
         (entry.origin, entry.payload) = (queue.next_origin(), payload);
         entry.wr_id_is_there = true;
         this.complete(qp, peer, &queue, message, &entry)?;
+        this.look_at_completions(peer);
         Some(length)
     }
 
@@ -197,6 +234,22 @@ impl Fast {
 }
 
 impl Link {
+    /// Counts a message that the peer has got.
+    #[inline(always)]
+    fn count_message(&self) {
+        let msn = &self.far.msn;
+        msn.store(msn.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// Looks where the completion queue is, if that is not known.
+    pub(super) fn look_at_completions(&mut self, peer: &Peer) {
+        if self.completions.is_none_or(|cq| !cq.is_current()) {
+            let peer: *const Peer = peer;
+            // SAFETY: the peer is kept as long as the link.
+            self.completions = completion::quick::Known::of(unsafe { &*peer }, self.cq);
+        }
+    }
+
     /// Takes the receive out of the queue and adds its completion; `None` if somebody keeps the
     /// completion queue: nothing has happened then.
     #[inline(always)]
@@ -212,8 +265,7 @@ impl Link {
         if added == Added::Busy {
             return None;
         }
-        let msn = &self.far.msn;
-        msn.store(msn.load(Relaxed).wrapping_add(1), Relaxed);
+        self.count_message();
         if added != Added::Done {
             let (host, shared, number) = (qp.host, self.far, self.number);
             let receive = queue.last_taken().map_or(0, |receive| receive.wr_id);
