@@ -18,7 +18,7 @@ pub(crate) mod hint {
 }
 
 pub(crate) mod thread {
-    pub(crate) use std::thread::{Builder, sleep, yield_now};
+    pub(crate) use std::thread::{sleep, yield_now};
 
     /// A number of the calling thread, which no other has while it runs; never 0. It is the address
     /// of what the C library keeps of the thread.

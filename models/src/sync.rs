@@ -191,7 +191,7 @@ pub(crate) mod hint {
 }
 
 pub(crate) mod thread {
-    pub(crate) use loom::thread::{Builder, yield_now};
+    pub(crate) use loom::thread::yield_now;
 
     pub(crate) fn sleep(_: core::time::Duration) {
         loom::thread::yield_now();

@@ -96,7 +96,15 @@ impl Gate {
         }
     }
 
+    /// As [`lock`](Self::lock), for what happens seldom.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lock_seldom(&self) {
+        self.lock();
+    }
+
     /// Takes the lock if nobody has it.
+    #[inline(never)]
     pub(crate) fn try_lock(&self) -> bool {
         self.lock_as_first()
             || match self.kind {
@@ -129,8 +137,9 @@ impl Gate {
     /// Takes the lock if this thread is the first, nobody else has come, and it has not got it.
     #[inline(always)]
     fn lock_as_first(&self) -> bool {
+        // Another thread may have given it back on behalf of this one.
         if self.first.load(Ordering::Relaxed) != thread::id()
-            || self.busy.load(Ordering::Relaxed) != 0
+            || self.busy.load(Ordering::Acquire) != 0
         {
             return false;
         }
@@ -179,7 +188,7 @@ impl Gate {
         }
         if self.right.load(Ordering::Relaxed) == GRANTED {
             self.right.store(WITHDRAWN, Ordering::Relaxed);
-            host::barrier();
+            host::own_barrier();
         }
         if self.busy.load(Ordering::Acquire) != 0 {
             return false;
@@ -250,6 +259,12 @@ impl<T> Gated<T> {
         self.gate.lock();
         Inside { gated: self, not_send: core::marker::PhantomData }
     }
+
+    /// As [`lock`](Self::lock), for what happens seldom.
+    pub(crate) fn lock_seldom(&self) -> Inside<'_, T> {
+        self.gate.lock_seldom();
+        Inside { gated: self, not_send: core::marker::PhantomData }
+    }
 }
 
 impl<T> Deref for Inside<'_, T> {
@@ -280,7 +295,9 @@ impl<T> Drop for Inside<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::urxe::host::testing::Scratch;
+    use crate::sync::rounds;
+    use crate::sys::errno::from_minus_one;
+    use crate::urxe::host::testing::{Child, Scratch};
 
     fn count_in_threads(gate: &Gate, threads: u32, turns: u32) -> u32 {
         let count = AtomicU32::new(0);
@@ -367,6 +384,127 @@ mod tests {
                 gate.unlock();
             }
         }
+    }
+
+    /// Another thread comes while the first is about it, to `gates` locks one after the other.
+    fn race_for(gates: usize) {
+        const TURNS: u32 = 20;
+        let gates: Vec<_> =
+            (0..gates).map(|_| (Gate::of_kind(Kind::Biased), AtomicU32::new(0))).collect();
+        let (begun, done) = (AtomicU32::new(0), AtomicU32::new(0));
+        let turn = |(gate, count): &(Gate, AtomicU32)| {
+            gate.lock();
+            let value = count.load(Ordering::Relaxed);
+            count.store(value + 1, Ordering::Relaxed);
+            gate.unlock();
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for (number, gate) in (1..).zip(&gates) {
+                    while begun.load(Ordering::Acquire) < number {
+                        thread::yield_now();
+                    }
+                    turn(gate);
+                    done.store(number, Ordering::Release);
+                }
+            });
+            for (number, gate) in (1..).zip(&gates) {
+                turn(gate);
+                begun.store(number, Ordering::Release);
+                (1..TURNS).for_each(|_| turn(gate));
+                while done.load(Ordering::Acquire) < number {
+                    thread::yield_now();
+                }
+                assert_eq!(gate.1.load(Ordering::Relaxed), TURNS + 1);
+            }
+        });
+    }
+
+    #[test]
+    fn the_right_is_withdrawn_while_the_first_is_about_it() {
+        let _scratch = Scratch::new().host();
+        race_for(rounds(2000) as usize);
+    }
+
+    #[test]
+    fn a_forked_child_makes_barriers_of_its_own() {
+        let scratch = Scratch::new();
+        let (gate, host) = (Gate::new(scratch.host()), scratch.host());
+        gate.lock();
+        let mut child = Child::start(|| {
+            // Another host, as that of a child is.
+            assert_eq!(count_in_threads(&Gate::new(host), 3, 50), 150);
+            race_for(20);
+            // The thread that forked is the same in the child, and has what it had.
+            gate.unlock();
+            assert_eq!(count_in_threads(&gate, 3, 50), 150);
+        });
+        child.join();
+        assert!(!gate.try_lock());
+        gate.unlock();
+    }
+
+    /// Makes membarrier(2) fail in this process from now on.
+    fn refuse_barriers() {
+        const SYSCALL: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+        const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+        let filter = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+        let mut filters = [
+            filter(SYSCALL, 0, 0, 0),
+            filter(EQUAL, 0, 1, libc::SYS_membarrier as u32),
+            filter(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
+            filter(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog { len: filters.len() as u16, filter: filters.as_mut_ptr() };
+        // SAFETY: a number, and a program that lives as long as the call.
+        let (new, set) = unsafe {
+            (
+                libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+                libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program),
+            )
+        };
+        from_minus_one(new).and_then(|_| from_minus_one(set)).unwrap();
+    }
+
+    #[test]
+    fn barriers_may_be_refused() {
+        let scratch = Scratch::new();
+        let before = Gate::of_kind(Kind::Biased);
+        let mut child = Child::start(|| {
+            assert_eq!(count_in_threads(&before, 1, 3), 3);
+            refuse_barriers();
+            // It was allowed when the lock was made, and another thread comes now.
+            assert_eq!(count_in_threads(&before, 3, 50), 150);
+            race_for(10);
+            // A process that begins so has none.
+            let gate = Gate::new(scratch.host());
+            assert!(gate.kind != Kind::Biased);
+            assert_eq!(count_in_threads(&gate, 3, 50), 150);
+        });
+        child.join();
+    }
+
+    #[test]
+    fn threads_that_end_leave_the_lock_to_others() {
+        let _scratch = Scratch::new().host();
+        let (gate, count) = (Gate::of_kind(Kind::Biased), AtomicU32::new(0));
+        let turn = || {
+            for _ in 0..10 {
+                gate.lock();
+                count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                gate.unlock();
+            }
+        };
+        // One after the other may well be the same to the lock, or not.
+        for _ in 0..20 {
+            std::thread::scope(|scope| _ = scope.spawn(turn));
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(turn);
+            turn();
+        });
+        assert_eq!(count.load(Ordering::Relaxed), 220);
     }
 
     #[test]

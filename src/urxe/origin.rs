@@ -59,12 +59,6 @@ impl Origin {
         Origin(RECEIVE | generation | queue << SLOT_BITS | slot)
     }
 
-    /// The slot, if it is that of a receive.
-    #[inline(always)]
-    pub(crate) fn slot(self) -> u32 {
-        self.0 as u32 & ((1 << SLOT_BITS) - 1)
-    }
-
     /// What all receives of a queue have in common.
     #[inline(always)]
     pub(crate) fn without_slot(self) -> u64 {

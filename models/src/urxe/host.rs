@@ -22,7 +22,7 @@ pub(crate) mod once;
 #[path = "../../../src/urxe/host/table.rs"]
 mod table;
 
-pub(crate) use marks::barrier;
+pub(crate) use marks::own_barrier;
 pub(crate) use table::Table;
 
 /// Bytes of a process' memory: the tables, and a few objects.
@@ -328,7 +328,7 @@ pub(crate) use crate::sys::futex::now;
 
 /// What the agent of a process hears.
 pub(crate) mod agent {
-    use super::{AtomicU32, Host, Ordering};
+    use super::{AtomicU32, Host, Ordering, Result};
 
     /// Doorbells that were rung, by slot.
     pub(crate) static BELLS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
@@ -342,6 +342,11 @@ pub(crate) mod agent {
     }
 
     pub(crate) fn serve_if_asked(_: &Host) {}
+
+    pub(crate) fn start(_: &str, body: Box<dyn FnOnce() + Send>) -> Result<()> {
+        loom::thread::spawn(body);
+        Ok(())
+    }
 
     pub(crate) fn ring_slot(_: &Host, slot: u32) {
         BELLS[slot as usize].fetch_add(1, Ordering::SeqCst);

@@ -125,7 +125,7 @@ impl Cq {
     }
 
     fn forget_if(&self, is_unwanted: impl Fn(&Cqe) -> bool) {
-        let _polling = self.enter();
+        let _polling = self.enter_seldom();
         // Without the lock the one that is just being added may be left, and is of no QP then.
         let _guard = self.lock();
         let Some(ring) = self.ring() else { return };
@@ -142,7 +142,7 @@ impl Cq {
     /// Whether a QP has completions here that were not taken yet.
     #[cfg(test)]
     pub(crate) fn has_completions_of(&self, qp_num: u32) -> bool {
-        let _polling = self.enter();
+        let _polling = self.enter_seldom();
         let Some(ring) = self.ring() else { return false };
         let head = self.head.load(Relaxed);
         (0..)
@@ -489,7 +489,7 @@ fn resize(cq: &Cq, entries: u32) -> Result<()> {
     cq.check_process()?;
     let new = Placed::new(cq.host, entries + cq.spare)?;
     let replaced = {
-        let _polling = cq.enter();
+        let _polling = cq.enter_seldom();
         cq.lock().and_then(|_guard| replace(cq, entries, &new))
     };
     let unused = replaced.as_ref().unwrap_or(&new);
@@ -563,6 +563,12 @@ impl Cq {
     #[inline]
     pub(super) fn enter(&self) -> Entered<'_> {
         self.polling.lock();
+        Entered(&self.polling)
+    }
+
+    /// As [`enter`](Self::enter), for what happens seldom.
+    fn enter_seldom(&self) -> Entered<'_> {
+        self.polling.lock_seldom();
         Entered(&self.polling)
     }
 }

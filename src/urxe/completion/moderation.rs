@@ -5,16 +5,15 @@
 //! event is held back.
 
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
-use crate::sync::thread;
 use core::time::Duration;
 
 use super::add;
 use super::cq::Cq;
 use super::ring::Event;
-use crate::sys::errno::{Errno, Result};
+use crate::sys::errno::Result;
 use crate::sys::futex;
 use crate::urxe::explain;
-use crate::urxe::host::{self, Host};
+use crate::urxe::host::{self, Host, agent};
 use crate::urxe::shared::{CqShared, PATIENCE};
 
 /// Wants an event after `count` completions, and `period` microseconds after the first of them at
@@ -28,11 +27,11 @@ pub(super) fn set(cq: &Cq, count: u16, period: u16) -> Result<()> {
     if moderation >> 16 != 0 && !cq.is_watched.swap(true, SeqCst) {
         let (host, record) = (cq.host(), cq.record());
         let generation = cq.shared().generation.load(Relaxed);
-        let watch = move || watch(host, record, generation);
-        if let Err(error) = thread::Builder::new().name("urxe-events".into()).spawn(watch) {
+        let watch = Box::new(move || watch(host, record, generation));
+        if let Err(errno) = agent::start("urxe-events", watch) {
             cq.is_watched.store(false, SeqCst);
-            explain!("ibv_modify_cq: no thread to watch the time of events: {error}");
-            return Err(Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)));
+            explain!("ibv_modify_cq: no thread to watch the time of events: errno {}", errno.0);
+            return Err(errno);
         }
     }
     cq.shared().moderation.store(moderation, SeqCst);

@@ -9,8 +9,8 @@ use super::ring::Ring;
 use crate::abi::*;
 use crate::urxe::host::agent;
 use crate::urxe::origin::Place;
+use crate::urxe::pair;
 use crate::urxe::shared::Cqe;
-use crate::urxe::{pair, queue};
 
 impl Cq {
     /// The next completion, which is taken: its message is where it belongs, and what it held is
@@ -27,14 +27,10 @@ impl Cq {
             let origin = cqe.origin();
             // SAFETY: `polling` is held, and this is the only reference.
             let recent = unsafe { self.recent() };
-            if let Some(slots) = recent.slots(origin) {
-                retire::receive_in_order(self.host(), recent, &slots, origin.slot(), &mut taken);
-                return Some(taken);
-            }
             match origin.place() {
                 Place::Receive { queue, generation, slot } => {
-                    let queue = queue::of_completion(self.host().memory(), queue, generation);
-                    retire::receive(self.host(), recent, origin, queue, slot, &mut taken);
+                    let source = recent.source(self.host(), origin, queue, generation);
+                    retire::receive(self.host(), recent, source, slot, &mut taken);
                 }
                 Place::Send { index, generation, position } => {
                     pair::polled(index, generation, position);

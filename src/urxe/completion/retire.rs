@@ -41,81 +41,88 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// The queue in order that a completion belongs to, if it is the same as before.
+    /// The queue that a completion belongs to, which is mostly the same as before; `None` if there is
+    /// no such queue any more.
     #[inline(always)]
-    pub(super) fn slots(&self, origin: Origin) -> Option<Slots> {
+    pub(super) fn source(
+        &mut self,
+        host: &'static Host,
+        origin: Origin,
+        queue: u64,
+        generation: u32,
+    ) -> Option<Source> {
         match self.slots {
             Some((common, slots)) if common == origin.without_slot() && slots.is_current() => {
-                Some(slots)
+                Some(Source::Known(slots))
             }
-            _ => None,
+            _ => self.learn(host, origin, queue, generation),
         }
     }
+
+    #[inline(never)]
+    fn learn(
+        &mut self,
+        host: &'static Host,
+        origin: Origin,
+        queue: u64,
+        generation: u32,
+    ) -> Option<Source> {
+        let queue = queue::of_completion(host.memory(), queue, generation)?;
+        self.slots = Slots::of(&queue).map(|slots| (origin.without_slot(), slots));
+        Some(match self.slots {
+            Some((_, slots)) => Source::Known(slots),
+            None => Source::Any(queue),
+        })
+    }
+}
+
+/// A receive queue of this process.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    /// One in order.
+    Known(Slots),
+    /// An SRQ, or one whose record a peer has damaged.
+    Any(Queue<'static>),
 }
 
 /// Completes a receive for its owner, with `polling` of the CQ held: its number and its message, as
-/// far as they are not there yet. Its slot is free then.
+/// far as they are not there yet. Its slot is free then. There may be no such queue any more.
 #[inline(always)]
-pub(super) fn receive_in_order(
-    host: &'static Host,
-    recent: &mut Recent,
-    slots: &Slots,
-    slot: u32,
-    taken: &mut Taken,
-) {
-    if taken.cqe.needs_receive()
-        && let Some((header, list)) = slots.parts(slot)
-    {
-        let count = header.num_sge.load(Relaxed) as usize;
-        let list = list.get(..count).unwrap_or_default();
-        let receive = Receive { slot, wr_id: header.wr_id.load(Relaxed), list };
-        finish(host, recent, slots.shared.pd.load(Relaxed), Some(receive), taken);
-    }
-    slots.free(slot);
-}
-
-/// The same for any queue; there may be none any more.
-#[inline(never)]
 pub(super) fn receive(
     host: &'static Host,
     recent: &mut Recent,
-    origin: Origin,
-    queue: Option<Queue<'static>>,
+    source: Option<Source>,
     slot: u32,
     taken: &mut Taken,
 ) {
     let needs_receive = taken.cqe.needs_receive();
-    let Some(queue) = queue else {
-        if needs_receive && taken.status == IBV_WC_SUCCESS && taken.cqe.payload().is_some() {
+    let Some(source) = source else {
+        if needs_receive && taken.status == IBV_WC_SUCCESS && taken.cqe.payload_length() != 0 {
             taken.status = IBV_WC_LOC_PROT_ERR;
         }
         return;
     };
-    recent.slots = Slots::of(&queue).map(|slots| (origin.without_slot(), slots));
-    queue.fetch_free(slot);
+    if let Source::Any(queue) = &source {
+        queue.fetch_free(slot);
+    }
     if needs_receive {
-        finish(host, recent, queue.shared.pd.load(Relaxed), queue.receive(slot), taken);
+        let (receive, pd) = match &source {
+            Source::Known(slots) => (slots.receive(slot), slots.shared.pd.load(Relaxed)),
+            Source::Any(queue) => (queue.receive(slot), queue.shared.pd.load(Relaxed)),
+        };
+        if let Some(receive) = &receive
+            && taken.cqe.wr_id_is_there()
+        {
+            taken.wr_id = receive.wr_id;
+        }
+        if taken.status == IBV_WC_SUCCESS && !deliver(host, recent, pd, receive, taken.cqe) {
+            // The memory of the receive has been deregistered since it was checked.
+            taken.status = IBV_WC_LOC_PROT_ERR;
+        }
     }
-    queue.free(slot);
-}
-
-/// Tells the number of a receive, and puts its message where it belongs.
-#[inline(always)]
-fn finish(
-    host: &'static Host,
-    recent: &mut Recent,
-    pd: u32,
-    receive: Option<Receive<'_>>,
-    taken: &mut Taken,
-) {
-    if let Some(receive) = &receive
-        && taken.cqe.wr_id_is_there()
-    {
-        taken.wr_id = receive.wr_id;
-    }
-    if taken.status == IBV_WC_SUCCESS && !deliver(host, recent, pd, receive, taken.cqe) {
-        // The memory of the receive has been deregistered since it was checked.
-        taken.status = IBV_WC_LOC_PROT_ERR;
+    match &source {
+        Source::Known(slots) => slots.free(slot),
+        Source::Any(queue) => queue.free(slot),
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn serve(host: &'static Host) -> Result<()> {
     if header.mailboxes.load(Relaxed) == 0 {
         header.mailboxes.store(make_mailboxes(host)?, Release);
     }
-    start("urxe-server", move || server(host))?;
+    start("urxe-server", Box::new(move || server(host)))?;
     threads.serves = true;
     Ok(())
 }
@@ -170,7 +170,7 @@ pub(crate) fn push_at(
         }
         return Ok(());
     }
-    start("urxe-pusher", move || pusher(host, push))?;
+    start("urxe-pusher", Box::new(move || pusher(host, push)))?;
     threads.pushes = true;
     Ok(())
 }
@@ -189,8 +189,9 @@ pub(crate) fn ring_slot(host: &Host, slot: u32) {
     }
 }
 
-/// Starts a thread that gets no signals of the program.
-fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
+/// Starts a thread that gets no signals of the program. EAGAIN without room for one.
+#[inline(never)]
+pub(crate) fn start(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<()> {
     // SAFETY: plain data.
     let (mut all, mut before): (libc::sigset_t, libc::sigset_t) =
         unsafe { (core::mem::zeroed(), core::mem::zeroed()) };

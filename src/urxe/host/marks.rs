@@ -23,10 +23,21 @@ pub(super) fn register() -> bool {
 }
 
 /// Makes all threads of all processes that are registered pass a full fence.
-pub(crate) fn barrier() {
+fn barrier() {
     fence(SeqCst);
     if !membarrier(libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED) {
         // It was allowed when the process began, and is not any more.
+        std::thread::sleep(SETTLES);
+    }
+}
+
+/// Makes all threads of this process pass a full fence. The system refuses that to a process that is
+/// not registered, so none is taken for granted that did not happen; registering can wait until then.
+pub(crate) fn own_barrier() {
+    fence(SeqCst);
+    let make = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    if !make() && !(membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && make()) {
+        // As above.
         std::thread::sleep(SETTLES);
     }
 }
@@ -58,7 +69,7 @@ impl Host {
         }
         barrier();
         for qp in marked {
-            qp.mark.wait(PATIENCE, || false)?;
+            qp.mark.wait(PATIENCE, &|| false)?;
             self.wait_for_peer_of(qp)?;
         }
         Ok(())
@@ -87,7 +98,7 @@ impl Host {
         let record = Table::Qp.find(peer.memory(), number);
         let other = record.and_then(|record| peer.memory().at::<QpShared>(record));
         match other.filter(|other| is_it && other.qp_num.load(Acquire) == number) {
-            Some(other) => other.mark.wait(PATIENCE, || !peer.is_alive_now()),
+            Some(other) => other.mark.wait(PATIENCE, &|| !peer.is_alive_now()),
             None => Ok(()),
         }
     }

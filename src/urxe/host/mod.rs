@@ -40,7 +40,7 @@ pub(crate) use arena::Kind;
 pub(crate) use clock::{now, ticks};
 #[cfg(fuzzing)]
 pub(crate) use junk::Junk;
-pub(crate) use marks::barrier;
+pub(crate) use marks::own_barrier;
 pub(crate) use memory::{MappedFile, Memory};
 pub(crate) use peer::Peer;
 pub(crate) use table::Table;

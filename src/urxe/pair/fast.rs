@@ -8,7 +8,7 @@ use core::slice;
 
 use super::attempt::Done;
 use super::qp::{Qp, SendQueue};
-use super::run::{complete, tell_success};
+use super::run::{complete, tell, tell_success};
 use super::wqe::{Data, Target};
 use crate::abi::*;
 use crate::urxe::device::{Ah, Pd};
@@ -37,19 +37,37 @@ pub(super) fn is_ready(qp: &Qp, send: &mut SendQueue) -> bool {
 /// The request must be valid for its opcode and the type of the QP.
 #[inline(always)]
 pub(super) unsafe fn try_post(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
+    // SAFETY: the caller's promise.
+    let Some((opcode, bytes)) = (unsafe { carry_out(qp, send, wr) }) else { return false };
+    let tail = done(send);
+    if asks(qp, wr) {
+        tell_success(qp, tail, wr.wr_id, opcode, bytes);
+    }
+    true
+}
+
+/// What a request is that has been carried out, and how many bytes it had.
+///
+/// # Safety
+///
+/// As for [`try_post`].
+#[inline(always)]
+unsafe fn carry_out(
+    qp: &Qp,
+    send: &mut SendQueue,
+    wr: &ibv_send_wr,
+) -> Option<(ibv_wc_opcode, u32)> {
     if matches!(wr.opcode, IBV_WR_SEND | IBV_WR_SEND_WITH_IMM) {
         // SAFETY: the caller's promise.
-        return unsafe { try_send(qp, send, wr) };
+        return Some((IBV_WC_SEND, unsafe { try_send(qp, send, wr) }?));
     }
     // SAFETY: the caller's promise.
-    let Some(job) = (unsafe { job_of(send.ring.caps(), wr) }) else { return false };
+    let job = unsafe { job_of(send.ring.caps(), wr) }?;
     if !send.ring.has_room_now(|| qp.freed()) {
-        return false;
+        return None;
     }
-    let Some(bytes) = send.fast.run(qp, &job) else { return false };
     let opcode = if job.reads { IBV_WC_RDMA_READ } else { IBV_WC_RDMA_WRITE };
-    done(qp, send, wr, opcode, bytes);
-    true
+    Some((opcode, send.fast.run(qp, &job)?))
 }
 
 /// A read or a write, if it is one, of a QP whose ring has these [caps](super::wqe::Ring::caps).
@@ -90,16 +108,20 @@ unsafe fn job_of((_, max_sge, max_inline): (u32, u32, u32), wr: &ibv_send_wr) ->
     Some(Job { reads, address: rdma.remote_addr, rkey: rdma.rkey, list, inline })
 }
 
-/// A request that was posted has been carried out well.
+/// A request that was posted has been carried out well; its position.
 #[inline(always)]
-fn done(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr, opcode: ibv_wc_opcode, bytes: u32) {
+fn done(send: &mut SendQueue) -> u32 {
     #[cfg(test)]
     super::testing::count_at_once();
     let tail = send.ring.tail.wrapping_add(1);
     (send.ring.head, send.ring.tail) = (tail, tail);
-    if wr.send_flags & IBV_SEND_SIGNALED != 0 || qp.init.sq_sig_all != 0 {
-        tell_success(qp, tail, wr.wr_id, opcode, bytes);
-    }
+    tail
+}
+
+/// Whether a request that was posted asks for its completion.
+#[inline(always)]
+fn asks(qp: &Qp, wr: &ibv_send_wr) -> bool {
+    wr.send_flags & IBV_SEND_SIGNALED != 0 || qp.init.sq_sig_all != 0
 }
 
 /// Whether [`post_several`] should be tried from a request on.
@@ -139,34 +161,37 @@ pub(super) unsafe fn post_several(
         };
         let reads = wr.opcode == IBV_WR_RDMA_READ;
         let opcode = if reads { IBV_WC_RDMA_READ } else { IBV_WC_RDMA_WRITE };
-        done(qp, send, wr, opcode, entry.length);
+        let tail = done(send);
+        if asks(qp, wr) {
+            tell(qp, tail, wr.wr_id, opcode, Done::success(entry.length));
+        }
         rest = wr.next;
     }
     rest
 }
 
-/// As [`try_post`], for a send.
+/// As [`carry_out`], for a send: its bytes.
 ///
 /// # Safety
 ///
 /// As for [`try_post`].
 #[inline(always)]
-unsafe fn try_send(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
+unsafe fn try_send(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> Option<u32> {
     let flags = wr.send_flags;
     let inline = flags & IBV_SEND_INLINE != 0;
     let (_, max_sge, max_inline) = send.ring.caps();
     if flags & !FLAGS != 0 || !send.ring.has_room_now(|| qp.freed()) {
-        return false;
+        return None;
     }
     let count = wr.num_sge.cast_unsigned();
     let list = match (count, wr.sg_list.is_null()) {
         (0, _) => &[],
-        (_, true) => return false,
+        (_, true) => return None,
         // SAFETY: the caller's promise.
         _ if count <= max_sge.max(1) => unsafe {
             slice::from_raw_parts(wr.sg_list.cast_const(), count as usize)
         },
-        _ => return false,
+        _ => return None,
     };
     let fits = match list {
         [] => true,
@@ -174,13 +199,13 @@ unsafe fn try_send(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
         _ => !inline && count <= max_sge,
     };
     if !fits {
-        return false;
+        return None;
     }
     // SAFETY: the member that is good for the opcode; a number.
     let imm = (wr.opcode == IBV_WR_SEND_WITH_IMM).then_some(unsafe { wr.imm.imm_data });
     let solicited = flags & IBV_SEND_SOLICITED != 0;
     let message = Message { list, inline, imm, solicited, wr_id: wr.wr_id };
-    let bytes = if qp.kind == IBV_QPT_UD {
+    if qp.kind == IBV_QPT_UD {
         // SAFETY: the member that is good for this type.
         let to = unsafe { wr.wr.ud };
         // SAFETY: the caller's promise; a PD outlives its address handles.
@@ -189,14 +214,11 @@ unsafe fn try_send(qp: &Qp, send: &mut SendQueue, wr: &ibv_send_wr) -> bool {
                 let to = Destination { address, number: to.remote_qpn, qkey: to.remote_qkey };
                 send.fast.send_datagram(qp, &send.attr, &mut send.route, &message, &to)
             }
-            _ => return false,
+            _ => None,
         }
     } else {
         send.fast.send(qp, &message)
-    };
-    let Some(bytes) = bytes else { return false };
-    done(qp, send, wr, IBV_WC_SEND, bytes);
-    true
+    }
 }
 
 /// Carries out the request at the head of the ring, which has not been tried yet; false if that is

@@ -129,6 +129,7 @@ impl OwnQueue {
         shared.free.store(0, Relaxed);
         // Odd from now on: it exists.
         shared.generation.store(shared.generation.load(Relaxed) | 1, Release);
+        let view = Queue::at(host.memory(), offset);
         let size = Size {
             max_wr,
             max_sge,
@@ -138,17 +139,16 @@ impl OwnQueue {
             list,
             retired: Vec::new(),
             closed: false,
-            in_order: Queue::at(host.memory(), offset).as_ref().and_then(Slots::of),
+            in_order: view.as_ref().and_then(Slots::of),
             known: Known::default(),
             shortest: 0,
         };
-        let queue = OwnQueue { host, offset, shared, posting: Gated::new(host, size) };
-        if let Some(view) = queue.view()
+        if let Some(view) = view
             && !identity.in_order
         {
             (0..max_wr).rev().for_each(|slot| view.push_free(slot));
         }
-        Ok(queue)
+        Ok(OwnQueue { host, offset, shared, posting: Gated::new(host, size) })
     }
 
     /// Offset of its record in the own slot.
@@ -168,7 +168,7 @@ impl OwnQueue {
 
     /// Most receives, and most entries of a list.
     pub(crate) fn caps(&self) -> (u32, u32) {
-        let size = self.posting.lock();
+        let size = self.posting.lock_seldom();
         (size.max_wr, size.max_sge)
     }
 
@@ -237,7 +237,7 @@ impl OwnQueue {
 
     /// Takes all receives out of the queue of a QP, without completions. With the lock of the QP held.
     pub(crate) fn clear(&self) {
-        let _posting = self.posting.lock();
+        let _posting = self.posting.lock_seldom();
         let Some(queue) = self.view() else { return };
         if queue.is_torn() {
             // All receives go, those that nobody knows of too.
@@ -260,7 +260,7 @@ impl OwnQueue {
         max_wr: u32,
         lock: impl FnOnce() -> Result<Guard<'a>>,
     ) -> Result<()> {
-        let mut size = self.posting.lock();
+        let mut size = self.posting.lock_seldom();
         let queue = self.view().ok_or(Errno::EINVAL)?;
         if max_wr <= size.max_wr {
             size.shrink(&queue, max_wr)
@@ -488,7 +488,7 @@ impl OwnQueue {
         if !self.host.is_current() {
             return;
         }
-        let mut size = self.posting.lock();
+        let mut size = self.posting.lock_seldom();
         if core::mem::replace(&mut size.closed, true) {
             return;
         }
@@ -506,7 +506,7 @@ impl OwnQueue {
 impl OwnQueue {
     /// Gives the queue up, and leaves its memory to a process that may go on to use it.
     pub(crate) fn abandon(&self) {
-        self.posting.lock().closed = true;
+        self.posting.lock_seldom().closed = true;
     }
 }
 

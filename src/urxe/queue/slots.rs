@@ -2,8 +2,8 @@
 
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::Queue;
 use super::ring::SLOT_MASK;
+use super::{Queue, Receive};
 use crate::urxe::shared::{QueueShared, RecvHeader, RecvSge};
 
 /// The queue of a QP of this process. Its slots stay where they are as long as it exists.
@@ -54,6 +54,14 @@ impl Slots {
         // SAFETY: of the same layout, and made of atomics as well.
         let header = unsafe { &*core::ptr::from_ref(header).cast::<RecvHeader>() };
         Some((header, list.get(..self.max_sge as usize)?))
+    }
+
+    /// A receive by the number of its slot.
+    #[inline]
+    pub(crate) fn receive(&self, slot: u32) -> Option<Receive<'static>> {
+        let (header, list) = self.parts(slot)?;
+        let list = list.get(..header.num_sge.load(Relaxed) as usize)?;
+        Some(Receive { slot, wr_id: header.wr_id.load(Relaxed), list })
     }
 
     /// Gives a slot back, whose completion has been polled; one thread at a time.

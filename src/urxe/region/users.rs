@@ -56,7 +56,10 @@ impl User {
 
 impl Drop for User {
     fn drop(&mut self) {
-        USERS.lock().retain(|other| !Arc::ptr_eq(other, &self.0));
+        let mut users = USERS.lock();
+        if let Some(place) = users.iter().position(|other| Arc::ptr_eq(other, &self.0)) {
+            users.swap_remove(place);
+        }
     }
 }
 
@@ -126,18 +129,18 @@ pub(super) fn pass(host: &Host) {
     let own =
         THREAD.try_with(|thread| thread.user.borrow().as_ref().map(|user| Arc::clone(&user.0)));
     let own = own.ok().flatten();
-    let is_other = |user: &Arc<Entered>| {
+    let users = USERS.lock().clone();
+    let is_other = |user: &&Arc<Entered>| {
         user.host == core::ptr::from_ref(host).addr()
             && own.as_ref().is_none_or(|own| !Arc::ptr_eq(own, user))
     };
-    let mut others = USERS.lock().clone();
-    others.retain(is_other);
-    if others.iter().any(|user| !user.fenced) {
-        host::barrier();
+    // They are all alike.
+    if users.iter().find(is_other).is_some_and(|user| !user.fenced) {
+        host::own_barrier();
     }
-    for user in others {
+    for user in users.iter().filter(is_other) {
         // Threads of this process come to an end.
-        let _ = user.mark.wait(u64::MAX, || false);
+        let _ = user.mark.wait(u64::MAX, &|| false);
     }
 }
 

@@ -61,7 +61,7 @@ impl Mark {
     /// # Errors
     ///
     /// EIO if it has been set all the time.
-    pub(crate) fn wait(&self, patience: u64, is_gone: impl Fn() -> bool) -> Result<()> {
+    pub(crate) fn wait(&self, patience: u64, is_gone: &dyn Fn() -> bool) -> Result<()> {
         let count = self.0.load(Ordering::Acquire);
         if count.is_multiple_of(2) {
             return Ok(());
@@ -110,14 +110,14 @@ mod tests {
     #[test]
     fn waiting_ends_when_the_mark_is_taken_away_or_its_owner_is_gone() {
         let mark = Mark(AtomicU32::new(0));
-        assert_eq!(mark.wait(0, || panic!("it is not set")), Ok(()));
+        assert_eq!(mark.wait(0, &|| panic!("it is not set")), Ok(()));
         let set = mark.set(true);
-        assert_eq!(mark.wait(u64::MAX, || true), Ok(()));
-        assert_eq!(mark.wait(1_000_000, || false), Err(Errno::EIO));
+        assert_eq!(mark.wait(u64::MAX, &|| true), Ok(()));
+        assert_eq!(mark.wait(1_000_000, &|| false), Err(Errno::EIO));
         let (waits, done) = (AtomicBool::new(false), AtomicBool::new(false));
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let waited = mark.wait(u64::MAX, || {
+                let waited = mark.wait(u64::MAX, &|| {
                     waits.store(true, Ordering::SeqCst);
                     false
                 });
@@ -153,7 +153,7 @@ mod tests {
                 });
                 thing.store(false, Ordering::Relaxed);
                 fence(Ordering::SeqCst);
-                assert_eq!(mark.wait(u64::MAX, || false), Ok(()));
+                assert_eq!(mark.wait(u64::MAX, &|| false), Ok(()));
                 assert_eq!(used.load(Ordering::SeqCst), 0);
             });
         }

@@ -257,12 +257,12 @@ impl Fast {
         }
         own.flags.fetch_or(QpShared::MARKS, SeqCst);
         fence(SeqCst);
-        let queue = responder.queue();
         let own_device = host.header().ok()?.devices.get(qp.device as usize);
         let cq = far.recv_cq.load(Relaxed);
         let kept: *const Peer = Arc::as_ptr(&peer);
         // SAFETY: the peer is kept as long as the link.
         let kept: &'static Peer = unsafe { &*kept };
+        let queue = Queue::at(kept.memory(), far.queue.load(Relaxed));
         let link = Link {
             own,
             far,
@@ -273,7 +273,7 @@ impl Fast {
             queue: queue.as_ref().map_or(0, |queue| queue.offset),
             cq,
             in_order: queue.as_ref().is_some_and(Queue::is_in_order),
-            receive_queue: queue.and_then(|queue| Queue::at(kept.memory(), queue.offset)),
+            receive_queue: queue,
             completions: quick::Known::of(kept, cq),
             cq_name: Queue::name_of_cq(cq),
             device,

@@ -252,7 +252,7 @@ impl Link {
 
     /// Takes the receive out of the queue and adds its completion; `None` if somebody keeps the
     /// completion queue: nothing has happened then.
-    #[inline(always)]
+    #[inline(never)]
     fn complete(
         &self,
         qp: &Qp,
