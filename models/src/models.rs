@@ -29,6 +29,7 @@ pub(crate) static ALL: &[&Model] = &[
     &lock::TAKE_OVER,
     &lock::PASSING,
     &gates::FIRST,
+    &gates::ON_BEHALF,
     &gates::OTHERS,
     &gates::ALIKE,
     &keys::READERS,

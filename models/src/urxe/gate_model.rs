@@ -70,6 +70,31 @@ fn first() {
     gate.unlock();
 }
 
+pub(crate) static ON_BEHALF: Model = Model {
+    name: "gates, given back by another",
+    property: "the first sees what the thread stored that gave the lock back for it",
+    preemptions: None,
+    mortal: false,
+    program: on_behalf,
+    // That the first acquires what it finds is not seen here: a fence follows.
+    mutations: &[relax(FILE, "self.busy.store(0, Ordering::Release);\n        } else {")],
+};
+
+fn on_behalf() {
+    let [host] = processes();
+    let gate = gate(host);
+    gate.lock();
+    gate.unlock();
+    gate.lock();
+    let other = thread::spawn(move || {
+        count(host);
+        gate.unlock();
+    });
+    let counted = 1 + try_count(gate, host) + try_count(gate, host);
+    other.join().unwrap();
+    assert_eq!(number(host).load(Relaxed), counted);
+}
+
 pub(crate) static OTHERS: Model = Model {
     name: "gates, several others",
     property: "one thread at a time, also of several that withdraw the right of the first",

@@ -36,7 +36,8 @@ fn barrier() {
 pub(crate) fn own_barrier() {
     fence(SeqCst);
     let make = || membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-    if !make() && !(membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && make()) {
+    let is_made = make() || membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && make();
+    if !is_made {
         // As above.
         std::thread::sleep(SETTLES);
     }
