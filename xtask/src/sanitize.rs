@@ -75,6 +75,7 @@ const MODULES: [&[&str]; 2] = [
     &[
         "urxe::completion",
         "urxe::device",
+        "urxe::gate",
         "urxe::host",
         "urxe::pair",
         "urxe::queue",
@@ -162,9 +163,9 @@ const THREADS: &[&str] = &[
     "urxe::device::events::tests::events_reach",
     "urxe::device::watch::tests::a_signal",
     "urxe::device::watch::tests::changes",
+    "urxe::gate::tests",
     "urxe::host::agent::tests::the_pusher",
     "urxe::host::agent::tests::words_of_another_process",
-    "urxe::pair::lock::tests",
     "urxe::region::keys::tests::readers",
     "urxe::region::mr::tests::deregistration_waits",
     "urxe::region::mr::tests::regions_of_many_threads",

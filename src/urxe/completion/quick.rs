@@ -1,5 +1,5 @@
 //! Adding the completion of a success where nothing else is to be done: no event is due, there is
-//! room, and nobody else is about it. [`add`](super::add()) does what is not for here.
+//! room, and nobody else is about it. [`add`](super::add::add()) does what is not for here.
 
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
