@@ -138,6 +138,12 @@ pub(super) const STEPS: &[Step] = &[
         class: Class::Slow,
         run: package_sources,
     },
+    Step {
+        name: "urxe: shared by threads",
+        needs: packages::FOR_VM,
+        class: Class::Slow,
+        run: urxe_threads,
+    },
     Step { name: "urxe: two users", needs: packages::FOR_VM, class: Class::Slow, run: urxe_users },
     Step { name: "urxe: clients", needs: packages::FOR_VM, class: Class::Slow, run: urxe_clients },
     Step {
@@ -331,6 +337,10 @@ fn urxe_kill(ctx: &Ctx) -> Result<String> {
 
 fn urxe_yama(ctx: &Ctx) -> Result<String> {
     urxe::yama::check(&ctx.library)
+}
+
+fn urxe_threads(ctx: &Ctx) -> Result<String> {
+    urxe::threads::check(&ctx.library)
 }
 
 fn urxe_users(ctx: &Ctx) -> Result<String> {

@@ -10,6 +10,7 @@ pub(crate) mod matrix;
 pub(crate) mod programs;
 pub(crate) mod soak;
 pub(crate) mod suite;
+pub(crate) mod threads;
 pub(crate) mod users;
 pub(crate) mod yama;
 
@@ -43,6 +44,7 @@ usage: cargo xtask urxe COMMAND [SUITE] [--lib FILE] [--only PART] [--record] [-
   errors    provoke every refusal, error completion and event, and read what explains them
   kill      kill N processes (500) while they work with another one, which must get over it; S
             decides what they do and when
+  threads   send between queue pairs that several threads share, and compare what comes
   users     try to reach a process as another user, and with forged keys
   yama      programs of an ordinary user in a virtual machine whose kernel keeps processes from each
             other's memory
@@ -82,6 +84,7 @@ pub(crate) fn main(args: &[String]) -> Result<ExitCode> {
             Some(&"programs") => programs::check(&library, suite, None, &only),
             Some(&"errors") => errors::check(&library),
             Some(&"kill") => kill::check(&library, rounds, seed),
+            Some(&"threads") => threads::check(&library),
             Some(&"users") => users::check(&library),
             Some(&"yama") => yama::check(&library),
             Some(&"clients") => clients::check(&library, &only),
