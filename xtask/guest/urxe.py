@@ -183,7 +183,9 @@ def main():
         begin = time.monotonic()
         folder = os.path.join(RESULTS, f"{number:03}")
         outcome = run(row, folder, address, FIRST_PORT + number)
-        print(f"{row.title}\t{outcome}\t{time.monotonic() - begin:.1f}", flush=True)
+        line = f"{row.title}\t{outcome}\t{time.monotonic() - begin:.1f}\n"
+        # print() writes the end of a line by itself, and another row's line may come before it.
+        os.write(1, line.encode())
 
     timed = [numbered for numbered in selected if " -D " in numbered[1].command]
     for numbered in selected:

@@ -51,8 +51,12 @@ pub(crate) fn check(
             failed.push(format!("{title}: {outcome}"));
         }
     }
-    if count == 0 {
-        return Err(Error::new(format!("no program ran; see {}", share.display())));
+    let ran = paths::list(&share.join("results"))?.len();
+    if count == 0 || count != ran {
+        return Err(Error::new(format!(
+            "{ran} programs ran, and {count} outcomes were told; see {}",
+            share.display()
+        )));
     }
     if failed.is_empty() {
         return Ok(format!("{count} programs and options, in two processes each"));
