@@ -2,9 +2,9 @@
 //!
 //! What upstream's library gives is the measure. When a row does not end with it as the row says (a
 //! program can die of a race of its own), there is nothing to measure by, and the row is run again
-//! with both, and so is one in which a program says that it met a known race of its own, with
-//! whichever library. Any other difference from a run of upstream's that went as the row says is never
-//! run again.
+//! with both, and so is one in which a program says, or the place where it hung does, that it met a
+//! known race of its own, with whichever library. Any other difference from a run of upstream's that
+//! went as the row says is never run again.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,7 +71,8 @@ pub(crate) struct Row {
     pub(crate) works_upstream: bool,
     /// Whether it should have.
     pub(crate) should_work: bool,
-    /// Whether it met one of [`OWN_RACES`], with either library.
+    /// Whether it met one of [`OWN_RACES`] with either library, or hung as
+    /// [`waits_for_a_dropped_event`] says.
     pub(crate) raced: bool,
     /// How each earlier run ended with upstream's library, which was not as it should.
     pub(crate) earlier: Vec<String>,
